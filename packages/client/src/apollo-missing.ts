@@ -1,6 +1,7 @@
 import type { ApolloLink } from '@apollo/client';
 import { print } from 'graphql';
 import { type GatewayResponse, isRetryable, type ResponseError, valueAt } from './errors.ts';
+import { responseOf } from './send.ts';
 import type { Fetch } from './token.ts';
 
 /*
@@ -16,8 +17,7 @@ export function withoutMissing(fetch: Fetch): Fetch {
   return async (...request) => {
     const response = await fetch(...request);
     const text = await response.text();
-    const { status, headers } = response;
-    return new Response(leaveOut(text), { status, headers });
+    return responseOf(leaveOut(text), response);
   };
 }
 

@@ -91,7 +91,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
       onResult: (result: Result<Data>) => void,
       { signal }: RequestOptions = {},
     ): Promise<void> {
-      if (hasMutation(String(document))) throw new TypeError('A mutation cannot be watched: it would be repeated.');
+      if (hasMutation(String(document))) throw new TypeError('A mutation cannot be watched.');
       let shown: Result<Data> | undefined;
       let failure: unknown;
       const again = async () => {

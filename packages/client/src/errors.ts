@@ -65,10 +65,13 @@ export class GatewayError extends Error {
   /** All errors of the response that this is the first of. */
   readonly errors: readonly ResponseError[];
 
-  /** An application can have both builds of this package, for `import` and `require`: either class knows the errors of both. */
+  /**
+   * An application can have both builds of this package, for `import` and `require`: either class knows the errors of both. A
+   * class that Babel compiled, as for React Native, asks this of an object that has no name yet: its prototype tells.
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     const { name, toJSON } = Object(value);
-    return name === 'GatewayError' && !!toJSON;
+    return super[Symbol.hasInstance](value) || (name === 'GatewayError' && !!toJSON);
   }
 
   constructor(
@@ -117,7 +120,8 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
     const { errors, requestId } = error;
     return [error, ...errors.slice(1).map((one) => new GatewayError(one, { errors, requestId }))];
   }
-  if (Array.isArray(error)) return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(one)));
+  if (Array.isArray(error))
+    return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one))));
   const { errors, graphQLErrors, networkError, source, bodyText, result, response }: Combined = Object(error);
   if (networkError) return gatewayErrors(networkError);
   const within = source ?? result ?? parsed(bodyText) ?? response;

@@ -1,7 +1,7 @@
 import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
 import { isWorthless, Repeats, testMode } from './retry.ts';
-import { type Sending, send } from './send.ts';
+import { responseOf, type Sending, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
 export interface FetchOptions extends Sending {
@@ -94,7 +94,7 @@ export function createSend({ token, fetch: inner, headers, persisted, onLimit, .
     if (limit) onLimit(limit);
     // The text is decoded already.
     for (const name of ['content-encoding', 'content-length']) received.headers.delete(name);
-    return new Response(received.text, { status: received.status, headers: received.headers });
+    return responseOf(received.text, received);
   };
 }
 

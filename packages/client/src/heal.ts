@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayErrors } from './errors.ts';
-import { after, pauseBeforeHealing } from './retry.ts';
+import { after, LONGEST_HEALING_PAUSE_MS, pauseBeforeHealing } from './retry.ts';
 
 export interface HealOptions {
   /** What the last read reported: the error of any library, or a list of errors. */
@@ -12,20 +12,17 @@ export interface HealOptions {
 
 /**
  * Asks again for what is missing, while an error says that this can help: at pauses that grow from 2 s to 60 s, at least as
- * long as the gateway asks, each with a random share; not in a hidden tab or without a network, and at once when these are
- * back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
- * which the signal aborts.
+ * long as the gateway asks, each with a random share; not in a hidden tab, and at once when it is seen again. Where the browser
+ * says that it is offline, once a minute, because some always say so, and at once when it is online. Resolves to the errors
+ * that are left: none when everything is there, those that are final, or those of the moment in which the signal aborts.
  */
 export async function heal({ errors, again, signal }: HealOptions): Promise<readonly GatewayError[]> {
   let left = gatewayErrors(errors);
-  let tookMs = 0;
   for (let attempt = 1; left.some(({ retryable }) => retryable); attempt += 1) {
     const askedMs = Math.max(0, ...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
-    await pause(pauseBeforeHealing(attempt, askedMs, tookMs), signal);
+    await pause(pauseBeforeHealing(attempt, askedMs), signal);
     if (signal?.aborted) break;
-    const began = Date.now();
     left = await again().then(errorsIn, gatewayErrors);
-    tookMs = Date.now() - began;
   }
   return left;
 }
@@ -36,10 +33,7 @@ function errorsIn(result: unknown): readonly GatewayError[] {
   return gatewayErrors(error ?? errors ?? data?.errors);
 }
 
-/** Whether somebody can see the page, and it can reach the gateway. Always where there is no page, as on phones. */
-const isAwake = () => globalThis.document?.hidden !== true && globalThis.navigator?.onLine !== false;
-
-/** Resolves after a time, or when the page wakes up; not while it sleeps; at once when the signal aborts. */
+/** Resolves after a time, or when the page wakes up; at once when the signal aborts. On phones there is no page that sleeps. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const events: [Partial<EventTarget> | undefined, string][] = [
@@ -47,7 +41,8 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
       [globalThis, 'online'],
       [globalThis, 'offline'],
     ];
-    let isOver = !isAwake();
+    let isOver = false;
+    let ticks = 0;
     const end = () => {
       forget();
       for (const [target, name] of events) target?.removeEventListener?.(name, check);
@@ -55,15 +50,20 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
       resolve();
     };
     const check = () => {
-      if (!isAwake()) isOver = true;
+      const isOffline = ticks < 2 && globalThis.navigator?.onLine === false;
+      if (isOffline || globalThis.document?.hidden) isOver = true;
       else if (isOver) end();
     };
-    const forget = after(milliseconds, () => {
+    const tick = () => {
+      ticks += 1;
       isOver = true;
+      forget = after(LONGEST_HEALING_PAUSE_MS, tick);
       check();
-    });
+    };
+    let forget = after(milliseconds, tick);
     for (const [target, name] of events) target?.addEventListener?.(name, check);
     signal?.addEventListener('abort', end);
     if (signal?.aborted) end();
+    else check();
   });
 }

@@ -7,7 +7,7 @@ export const TOO_LONG_MS = 60_000;
 const REPEATED_WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 125;
 const FIRST_HEALING_PAUSE_MS = 2_000;
-const LONGEST_HEALING_PAUSE_MS = 60_000;
+export const LONGEST_HEALING_PAUSE_MS = 60_000;
 
 /** Whether a response has data: a field of the operation is not null, or there is no error. */
 export function hasData({ data, errors = [] }: GatewayResponse): boolean {
@@ -42,11 +42,10 @@ export function pauseAfter(attempt: number, askedMs: number): number {
 
 /**
  * How long to wait before a missing part is asked for the first, second, … time, in milliseconds: 2 s, 4 s, and so on up to
- * 60 s. Never shorter than the gateway asks, or than the last request took: a service that hangs is asked less often.
+ * 60 s. Never shorter than the gateway asks. A request's own time does not count: a phone that slept had a long one.
  */
-export function pauseBeforeHealing(attempt: number, askedMs: number, tookMs: number): number {
-  const growing = Math.max(FIRST_HEALING_PAUSE_MS * 2 ** (attempt - 1), tookMs);
-  return spread(Math.max(askedMs, Math.min(growing, LONGEST_HEALING_PAUSE_MS)));
+export function pauseBeforeHealing(attempt: number, askedMs: number): number {
+  return spread(Math.max(askedMs, Math.min(FIRST_HEALING_PAUSE_MS * 2 ** (attempt - 1), LONGEST_HEALING_PAUSE_MS)));
 }
 
 /** The longest time of a timer: with a longer one, it ends at once. */

@@ -41,7 +41,7 @@ export async function send(
   const { fetch, timeoutMs = 30_000, attempts = 5, onFailed } = sender;
   const { signal } = options;
   const url = String(Object(input).url ?? input);
-  if (isRelative(url)) throw notSent(`The address "${url}" is relative, but there is no page: give an absolute URL.`);
+  if (!isAddress(url)) throw notSent(`The address "${url}" is not an absolute URL.`);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     const once = within(timeoutMs, signal, (signal) => sendOnce(fetch, input, url, { ...options, signal }, kind));
@@ -66,8 +66,11 @@ export async function send(
   }
 }
 
-/** On a server there is no page that an address without a host is relative to. */
-const isRelative = (url: string) => !/^[a-z][a-z\d+.-]*:/i.test(url) && globalThis.location === undefined;
+/** On a server there is no page that an address is relative to. `localhost:4000/graphql` has a scheme, but no host. */
+function isAddress(url: string): boolean {
+  const scheme = /^[\w.+-]+:(\/\/[^/])?/.exec(url);
+  return scheme ? !!scheme[1] : !!globalThis.location;
+}
 
 function withUnknown(error: ResponseError, kind: Kind): ResponseError {
   const { outcome, code } = error.extensions ?? {};
@@ -99,6 +102,12 @@ async function sendOnce(
   const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
   return noResponse(message, kind, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers));
+}
+
+/** A response with a text. Jest's jsdom has no `Response`: a test that gives its own `fetch` gets what libraries read of one. */
+export function responseOf(text: string, init: { readonly status: number; readonly headers: Headers }): Response {
+  if (globalThis.Response) return new Response(text || null, init);
+  return Object({ ...init, ok: init.status < 300, text: async () => text, json: async () => parsed(text) });
 }
 
 /** What a status means that something between client and gateway sent. */

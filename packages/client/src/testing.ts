@@ -51,7 +51,7 @@ let schema: GraphQLSchema | undefined;
 export function respond<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
   state: State,
   document: Document<Data, Variables>,
-  variables?: NoInfer<Variables>,
+  variables?: Variables & {},
 ): StateResponse<Data> {
   if (state === 'expired-token') {
     const error = gatewayError('UNAUTHENTICATED', 'The token has expired.');

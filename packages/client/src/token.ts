@@ -30,7 +30,7 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
     if (BEARER_TOKEN.test(value)) return value;
     // A login page, for example.
     const cause = value ? new TypeError('The token has characters that no bearer token has.') : undefined;
-    throw notSent('There is no token for the gateway.', 'NO_TOKEN', cause);
+    throw notSent('There is no token.', 'NO_TOKEN', cause);
   };
   let current: Promise<string> | undefined;
   const send = async (...[url, options]: Parameters<Fetch>) => {
@@ -44,7 +44,7 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
       current ??= within(timeoutMs, undefined, fetchToken).catch((cause: unknown) => {
         current = undefined;
         if (cause instanceof GatewayError) throw cause;
-        throw notSent('The token for the gateway cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
+        throw notSent('The token cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
       });
     }
     const used = current;

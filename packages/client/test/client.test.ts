@@ -428,6 +428,7 @@ test('the errors of every library become errors of the gateway', () => {
   expect(gatewayErrors({ bodyText: '<h1>502</h1>' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
+  expect(gatewayErrors([null, 'Not now.'])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }, {}]);
   expect(gatewayErrors(undefined)).toEqual([]);
 });
 
@@ -443,6 +444,12 @@ test('two builds of the package in one program are one: their errors, and the pa
     expect(foreign instanceof GatewayError).toBe(false);
   }
   expect((await build('retry')).testMode).toBe(testMode);
+});
+
+test('a class that Babel compiled, as for React Native, can be constructed: it asks for an instance before it has a name', () => {
+  expect(Reflect.construct(Object, [], GatewayError)).toBeInstanceOf(GatewayError);
+  expect(new GatewayError({ message: 'x' })).toBeInstanceOf(GatewayError);
+  expect(new TypeError('x')).not.toBeInstanceOf(GatewayError);
 });
 
 test('errorAt finds the error of a part by its path, or that of what contains it', () => {

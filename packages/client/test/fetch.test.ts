@@ -173,6 +173,23 @@ test.each<[string, Token]>([
   },
 );
 
+test('with a `fetch` of the test alone, as in Jest with jsdom, which has no `Response`, libraries get what they read of one', async () => {
+  const data = { player: { id: 'p1' } };
+  const given = Response.json({ data });
+  const original = globalThis.Response;
+  Reflect.deleteProperty(globalThis, 'Response');
+  try {
+    const read = createFetch({ fetch: async () => given.clone() });
+    const { ok, status, headers, ...response } = await read(url, post(READ));
+    expect([ok, status, headers.get('content-type')]).toEqual([true, 200, 'application/json']);
+    expect(JSON.parse(await response.text())).toEqual({ data });
+    const client = createClient({ url, fetch: async () => given.clone() });
+    expect((await client.request(READ.query)).data).toEqual(data);
+  } finally {
+    globalThis.Response = original;
+  }
+});
+
 test('without a global `fetch`, as in Jest with jsdom, a request fails at once, and says so', async () => {
   const original = globalThis.fetch;
   Reflect.deleteProperty(globalThis, 'fetch');
@@ -182,18 +199,21 @@ test('without a global `fetch`, as in Jest with jsdom, a request fails at once, 
   expect(error).toMatchObject({ message: expect.stringContaining('option `fetch`'), retryable: false });
 });
 
-test('a relative address without a page fails at once, and says so', async () => {
-  const calls: unknown[] = [];
-  const fetch = async (...request: unknown[]) => {
-    calls.push(request);
-    return page(200);
-  };
-  const error = await rejection(createFetch({ fetch })('/graphql', post(READ)));
-  expect([error.message, error.retryable, calls]).toEqual([expect.stringContaining('absolute URL'), false, []]);
-  expect((await rejection(createClient({ url: '/graphql', fetch }).request('{ me { id } }'))).message).toBe(
-    error.message,
-  );
-});
+test.each(['/graphql', 'localhost:4000/graphql', 'https:///graphql', 'https://', 'undefined', ''])(
+  'the address %j without a page fails at once, and says so',
+  async (address) => {
+    const calls: unknown[] = [];
+    const fetch = async (...request: unknown[]) => {
+      calls.push(request);
+      return page(200);
+    };
+    const error = await rejection(createFetch({ fetch })(address, post(READ)));
+    expect([error.message, error.retryable, calls]).toEqual([expect.stringContaining('absolute URL'), false, []]);
+    expect((await rejection(createClient({ url: address, fetch }).request('{ me { id } }'))).message).toBe(
+      error.message,
+    );
+  },
+);
 
 test('a persisted document is sent by the id that the manifest has for its name', async () => {
   const bodies: string[] = [];

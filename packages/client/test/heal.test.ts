@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { GatewayError, heal } from '../src/index.ts';
 import { testMode } from '../src/retry.ts';
 
@@ -88,4 +88,27 @@ test('not in a hidden tab or without a network; at once when they are back', asy
   page.dispatchEvent(new Event('visibilitychange'));
   expect(await healed).toEqual([]);
   expect(asked).toBe(2);
+});
+
+test('asks once a minute where the browser always says that it is offline, and not longer after a phone slept', async () => {
+  Object.defineProperty(globalThis, 'navigator', { value: { onLine: false }, configurable: true });
+  jest.useFakeTimers();
+  try {
+    let asked = 0;
+    const again = async () => {
+      asked += 1;
+      jest.setSystemTime(Date.now() + 3_600_000);
+      return { errors: asked < 2 ? [busy()] : [] };
+    };
+    const healed = heal({ errors: [busy()], again });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(asked).toBe(0);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(asked).toBe(1);
+    Object.assign(navigator, { onLine: true });
+    await jest.advanceTimersByTimeAsync(6_000);
+    expect(await healed).toEqual([]);
+  } finally {
+    jest.useRealTimers();
+  }
 });

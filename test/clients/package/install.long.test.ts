@@ -123,6 +123,9 @@ const APPLICATIONS = [
   ['graphql@16', 'relay-runtime@18'],
   ['graphql@16', '@vue/apollo-composable@4', '@apollo/client@3', 'vue@3'],
   ['graphql@15', '@apollo/client@3.4', '@urql/core@3', 'relay-runtime@12', 'react@16'],
+  // Versions before a release: a range such as `>=15` has none of them.
+  ['graphql@17.0.0-rc.0', 'react@19.0.0-rc.1'],
+  ['graphql@14', '@urql/core@2', 'react@0.0.0-experimental-a757cb76-20251002'],
 ];
 
 /** The file that `npm pack` makes. Of a folder, npm would not compare the peers. The package is built already. */
@@ -287,6 +290,42 @@ test('the outbox keeps an event over an outage with its key, and forgets it afte
      console.log(JSON.stringify([results, kept, keys.size]));`,
   );
   expect(printed).toEqual([[['LATER'], ['DONE'], ['UNKNOWN']], [], 1]);
+});
+
+test('types are correct for TypeScript 5.0, whatever its resolution', async () => {
+  const folder = newFolder();
+  const packages = ['typescript@5.0', 'graphql@16', PACKED];
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+  const text = `
+    import { createClient, keepParts, MobileScreenDocument } from '@referral-gateway/client';
+    import { respond } from '@referral-gateway/client/testing';
+    const read = createClient({ url: '/graphql' }).request(MobileScreenDocument, { playerUniqueId: 'a' });
+    export const count = read.then((next) => keepParts(undefined, next).data.player?.coupons?.length ?? 0);
+    // @ts-expect-error
+    respond('demo-player', MobileScreenDocument, { playerUniqueId: 1 }).body.data?.player?.id;
+    // @ts-expect-error
+    respond('demo-player', MobileScreenDocument).body.data?.player?.nothing;
+  `;
+  writeFileSync(join(folder, 'plain.ts'), text);
+  const flags = [
+    '--noEmit',
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--skipLibCheck',
+    'false',
+    '--types',
+    'graphql',
+  ];
+  for (const [module = '', resolution = ''] of [
+    ['esnext', 'bundler'],
+    ['commonjs', 'node10'],
+    ['node16', 'node16'],
+  ]) {
+    const all = [...flags, '--target', 'es2020', '--module', module, '--moduleResolution', resolution, 'plain.ts'];
+    const { stdout } = await run(join(folder, 'node_modules/.bin/tsc'), all, { cwd: folder }).catch((error) => error);
+    expect([resolution, stdout]).toEqual([resolution, '']);
+  }
 });
 
 test('with Apollo Client 3, without React, a restored cache is asked again for what was missing', async () => {
