@@ -25,7 +25,7 @@ export interface ServeOptions extends AppOptions {
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
   /** The state that replicas share; absent without Redis. The caller closes it. */
-  shared?: (OptionalRedis & { isUp(): boolean }) | undefined;
+  shared?: (OptionalRedis & { patience: OptionalRedis['impatience']; isUp(): boolean }) | undefined;
   /** How many lines the log dropped. */
   droppedLines?(): number;
 }
@@ -58,7 +58,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const engine = await startEngine({ config, schema, rates, metrics, log, sharedTexts: shared, compileAfter });
 
   const idempotency = createIdempotency(
-    shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(),
+    shared ? createRedisKeyStore(shared.redis, shared.patience) : createMemoryKeyStore(),
     config.idempotencyKeys,
   );
   const hashFriend = createFriendHash(config.logKey);

@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 775,
   limits: 225,
   'persisted-operations': 300,
-  process: 750,
+  process: 775,
   rest: 1725,
   telemetry: 550,
 };

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
+import type { OptionalRedis } from '../impatience.ts';
 
 /** One idempotency key. All texts are hashes. */
 export interface Key {
@@ -120,14 +121,14 @@ redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 const MAX_LATE = 10_000;
 const TRY_LATE_MS = 1_000;
 
-/** Keys in Redis, for all replicas. */
-export function createRedisKeyStore(redis: Redis): KeyStore {
+/** Keys in Redis, for all replicas. `patience` rejects when Redis takes too long. */
+export function createRedisKeyStore(redis: Redis, patience: OptionalRedis['impatience']): KeyStore {
   type Change = () => Promise<unknown>;
   /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
   const late = new LRUCache<string, Change[]>({ max: MAX_LATE, ttl: KEPT_MS });
   let timer: NodeJS.Timeout | undefined;
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
-    redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max);
+    patience(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
   const change = (key: string, ask: Change): Promise<unknown> =>
     ask().catch(() => {
       late.set(key, [...(late.get(key) ?? []), ask]);
@@ -165,7 +166,7 @@ export function createRedisKeyStore(redis: Redis): KeyStore {
         throw error;
       }
     },
-    replace: ({ key }, entry) => change(key, () => redis.set(`key:${key}`, entry, 'PX', KEPT_MS)),
+    replace: ({ key }, entry) => change(key, () => patience(() => redis.set(`key:${key}`, entry, 'PX', KEPT_MS))),
     release,
   };
 }

@@ -16,19 +16,41 @@ const CONNECT_WITHIN_MS = 1_000;
 const CLUSTER =
   'REDIS_URL: this is a node of a cluster that does not have the keys of the gateway; use a Redis without cluster mode, or a cluster of one node';
 
+const SENTINEL =
+  'REDIS_URL: this server takes no writes, such as a Sentinel; use the address of the primary, or a name that follows it';
+
+/** The errors of a server that is not for this gateway, whatever comes later. */
+const NO_USE: [RegExp, string][] = [
+  [/^MOVED/, CLUSTER],
+  [/^ERR unknown command '?[gs]et\b/i, SENTINEL],
+];
+
+/**
+ * The commands of the gateway's scripts beside SET: without one of them, Redis is of no more use than one that takes no writes.
+ * DEL is the first, because another replica may just have done the same.
+ */
+const USE_ALL = `
+for _, command in ipairs({ 'DEL', 'GET', 'PTTL', 'HGETALL' }) do redis.call(command, KEYS[1]) end
+redis.call('TIME')
+redis.call('HINCRBY', KEYS[1], 'a', 1)
+redis.call('HDEL', KEYS[1], 'b')
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+`;
+
 type Account = { baseUrl: string; apiKey: Secret };
-type Reconnecting = Pick<RedisOptions, 'retryStrategy' | 'reconnectOnError'>;
+type Handling = Pick<RedisOptions, 'retryStrategy' | 'reconnectOnError' | 'commandTimeout'>;
 type ConnectionOptions = { timeoutMs: number; tls?: Tls | undefined };
 
+const useOf = (error: string | undefined) => NO_USE.find(([pattern]) => pattern.test(error ?? ''))?.[1];
+
 /** Begins to connect. Keys have the prefix of the account. */
-function openRedis(url: Secret, account: Account, { timeoutMs, tls }: ConnectionOptions, more: Reconnecting): Redis {
+function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Handling): Redis {
   const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
   const redis = new Redis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     ...(tls && { tls: secureContext(tls) }),
     connectTimeout: CONNECT_WITHIN_MS,
-    commandTimeout: timeoutMs,
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
     disconnectTimeout: 100, // ioredis also waits when the connection is closed already.
     ...more,
@@ -39,9 +61,9 @@ function openRedis(url: Secret, account: Account, { timeoutMs, tls }: Connection
 }
 
 /**
- * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries again.
- * Commands reject at once while Redis is not connected, and otherwise when it does not answer in time. Throws a ConfigError for a
- * node of a cluster that has other keys.
+ * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
+ * again. Throws a ConfigError for a node of a cluster that has other keys, and for a Sentinel. Commands reject at once while Redis
+ * is not connected, and otherwise after 10 seconds without an answer: callers have an end of their own.
  * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
  * @param options How long Redis may take to answer, and the certificates for `rediss:`.
  */
@@ -52,7 +74,7 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
     reconnectedAt = performance.now();
     return true;
   };
-  const redis = openRedis(url, account, options, {
+  const redis = openRedis(url, account, options.tls, {
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
     reconnectOnError: ({ message }) => message.startsWith('READONLY') && mayReconnect(),
   });
@@ -71,12 +93,19 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
     }
     problem = found;
   };
-  // A write: a Redis that is full, or a replica, still answers reads.
-  const check = () =>
-    redis.set('check', '', 'PX', CHECK_MS).then(
-      () => note(),
-      ({ message }: Error) => note(message),
+  const patience = createImpatience(options.timeoutMs, 0);
+  // A write: a Redis that is full, or a replica, still answers reads. Not in a script, where Redis 6 has other messages.
+  let isAllowed = false;
+  const ask = () =>
+    redis.set('check', '', 'PX', CHECK_MS).then(() => isAllowed || redis.eval(USE_ALL, 1, 'check', CHECK_MS));
+  const check = async () => {
+    const error = await patience(ask).then(
+      () => undefined,
+      ({ message }: Error) => (redis.status === 'ready' ? message : 'there is no connection'),
     );
+    isAllowed = error === undefined;
+    note(error);
+  };
   redis.on('error', ({ message }: Error) => {
     note(message);
     // ioredis would go on with database 0, which may be another program's.
@@ -85,15 +114,19 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
   redis.on('close', () => note('the connection was closed'));
   redis.on('ready', check);
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).then(check, () => undefined);
-  if (problem?.startsWith('MOVED')) {
+  const unusable = useOf(problem);
+  if (unusable) {
+    logged.add(''); // The end of the connection is no further reason.
     redis.disconnect();
-    throw new ConfigError([CLUSTER]);
+    throw new ConfigError([unusable]);
   }
   const checking = setInterval(check, CHECK_MS).unref();
   return {
     redis,
     /** For what can be done without Redis. */
     impatience: createImpatience(),
+    /** For what cannot: rejects when Redis takes longer than `timeoutMs`. */
+    patience,
     /** Whether Redis is connected and accepted the last write. */
     isUp: () => redis.status === 'ready' && !problem,
     stop() {
@@ -105,18 +138,24 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
 }
 
 /** What is wrong with `REDIS_URL`, found without a write. */
-export async function probeRedis(url: Secret, account: Account, options: ConnectionOptions): Promise<string[]> {
-  const redis = openRedis(url, account, options, { retryStrategy: () => null });
-  let advice = 'check address, user and password';
+export async function probeRedis(
+  url: Secret,
+  account: Account,
+  { timeoutMs, tls }: ConnectionOptions,
+): Promise<string[]> {
+  const redis = openRedis(url, account, tls, { commandTimeout: timeoutMs, retryStrategy: () => null });
+  let advice = 'check address, redis: or rediss:, user and password';
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) });
     advice = 'allow the user all commands on the keys of the gateway';
     await redis.get('check');
+    await redis.eval("return redis.call('TIME')", 0);
     const [role] = await redis.role().catch(() => ['unknown']);
     return role === 'slave' ? ['REDIS_URL: this is a replica, which takes no writes; use the primary'] : [];
   } catch (error) {
     const { message, name } = error instanceof Error ? error : new Error(String(error));
-    if (message.startsWith('MOVED')) return [CLUSTER];
+    const unusable = useOf(message);
+    if (unusable) return [unusable];
     return [`REDIS_URL: ${name === 'AbortError' ? 'no response in time' : message || 'no connection'}; ${advice}`];
   } finally {
     redis.on('error', () => undefined);

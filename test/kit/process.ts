@@ -49,15 +49,19 @@ export async function startProcess(...given: Parameters<typeof spawnProcess>) {
   return { child, url, management, output, ended, log, logged, page, pageWhen };
 }
 
-/** Starts the compiled program and waits for nothing. With `openFiles`, the process may have so many file descriptors. */
+/**
+ * Starts the compiled program and waits for nothing. With `openFiles`, the process may have so many file descriptors; `more` are
+ * arguments of the program.
+ */
 export function spawnProcess(
   env: Record<string, string>,
   nodeOptions: readonly string[] = [],
   program = PROGRAM,
   openFiles?: number,
+  more: readonly string[] = [],
 ) {
   const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`];
-  const [command = '', ...args] = [...limited, process.execPath, ...nodeOptions, program];
+  const [command = '', ...args] = [...limited, process.execPath, ...nodeOptions, program, ...more];
   const child = spawn(command, args, {
     env: { ...SETTINGS, MANAGEMENT_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -178,7 +178,7 @@ test('a language that the account does not have is named', async () => {
     const { url, port } = await startRedis(undefined, password);
     const withPassword = url.replace('//', '//:a-password@');
     expect((await probe({ ...GOOD, REDIS_URL: url.replace('//', '//:hidden-word@') })).lines).toEqual([
-      expect.stringMatching(/^REDIS_URL: WRONGPASS.*check address, user and password/),
+      expect.stringMatching(/^REDIS_URL: WRONGPASS.*check address, redis: or rediss:, user and password/),
     ]);
     expect((await probe({ ...GOOD, REDIS_URL: url })).lines).toEqual([expect.stringMatching(/^REDIS_URL: NOAUTH/)]);
     expect(await probe({ ...GOOD, REDIS_URL: withPassword })).toMatchObject({ code: 0, lines: [] });

@@ -1,12 +1,14 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { atEnd, newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { type GatewayProcess, spawnProcess } from '../kit/process.ts';
-import { redisIsInstalled, startRedis } from '../kit/redis.ts';
+import { freePort, redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
 import { ask, start, upstream } from './setup.ts';
@@ -84,6 +86,45 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     await client.config('SET', 'maxmemory', '1');
     await gateway.logged(() => codes(isLost).join() === 'OOM,OOM');
     expect(codes(isOther).length).toBeLessThanOrEqual(3);
+  });
+
+  test.each(['eval', 'time', 'hincrby', 'pexpire', 'set'])(
+    'a user that may not run %s has no Redis: one line says so, and the metrics show it',
+    async (command) => {
+      const redis = await startRedis();
+      const admin = new Redis(redis.port);
+      atEnd(() => admin.disconnect());
+      await admin.acl('SETUSER', 'gateway', 'on', '>password', '~*', '+@all', `-${command}`);
+      const gateway = await start({ REDIS_URL: `redis://gateway:password@127.0.0.1:${redis.port}` });
+      expect((await gateway.logged(isLost)).reason).toMatch(/NOPERM|can't run this command/);
+      await metricIs(gateway, 0);
+      expect((await track(gateway)).errors[0]?.extensions).toMatchObject({ outcome: 'NOT_DONE', retryable: true });
+      await admin.acl('SETUSER', 'gateway', `+${command}`);
+      await gateway.logged(isBack);
+      expect((await track(gateway)).codes).toEqual([]);
+      expect([isLost, isBack].map((is) => gateway.log().filter(is).length)).toEqual([1, 1]);
+    },
+  );
+
+  test('a Sentinel is refused in one sentence, by the start and by --probe', async () => {
+    const primary = await startRedis();
+    const conf = join(newFolder(), 'sentinel.conf');
+    const port = await freePort();
+    writeFileSync(conf, `port ${port}\nsentinel monitor one 127.0.0.1 ${primary.port} 1\n`);
+    const sentinel = spawn('redis-server', [conf, '--sentinel']);
+    atEnd(() => void sentinel.kill('SIGKILL'));
+    await once(sentinel.stdout.setEncoding('utf8'), 'data');
+    const client = new Redis(port);
+    atEnd(() => client.disconnect());
+    expect((await client.role())[0]).toBe('sentinel');
+    const env = { REST_BASE_URL: upstream.url, REDIS_URL: `redis://127.0.0.1:${port}` };
+    for (const command of [[], ['--probe']]) {
+      const { ended, output } = spawnProcess(env, [], undefined, undefined, command);
+      expect((await ended).code).toBe(1);
+      expect(output().match(/^ *REDIS_URL: (?!\[sha256).*$/gm)).toEqual([
+        expect.stringMatching(/such as a Sentinel; use the address of/),
+      ]);
+    }
   });
 
   test('the user that docs/security.md describes is allowed all that the gateway does, and no other key', async () => {
