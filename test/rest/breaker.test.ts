@@ -174,6 +174,17 @@ test('it opens again when that one call fails: the call is not retried, and the 
   expect([upstream.calls().length, seen.retries, seen.breaker]).toEqual([7, [], states]);
 });
 
+test('a read that is that one call is not sent again either, and has the error of its response', async () => {
+  const { upstream, rest, seen, clock } = await startWithClock();
+  upstream.on('GET /player', failed);
+  for (let player = 0; player < 10; player += 1) await failure(read(rest, `failing-${player}`));
+  const [calls, retries] = [upstream.calls().length, seen.retries.length];
+  // Time for a trial, and for a full budget of retries.
+  clock.ms += 60_000;
+  expect(await failure(read(rest))).toMatchObject({ ...rejected, status: 500 });
+  expect([upstream.calls().length, seen.retries.length]).toEqual([calls + 1, retries]);
+});
+
 test('it stays open when the client of that one call goes away', async () => {
   const { upstream, rest, seen, clock } = await startOpen();
   upstream.on('POST /event', { fault: 'hang' });
@@ -199,6 +210,24 @@ test('calls that wait for a connection when it opens are not sent', async () => 
   expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.objectContaining(rejected)));
   expect(upstream.calls()).toHaveLength(10);
   expect(seen.calls.map(({ attempts }) => attempts)).toEqual([...Array(10).fill(1), 0, 0]);
+});
+
+test('reads that wait for a connection when it opens are rejected at once, and use no retries', async () => {
+  const { upstream, rest, seen, clock } = await startWithClock({ connections: 1 });
+  upstream.on('GET /player', failed);
+  for (let player = 0; player < 9; player += 1) await failure(read(rest, `failing-${player}`));
+  const retries = seen.retries.length;
+  // A budget for some, in the same window of the breaker.
+  clock.ms += 5_000;
+  const held = upstream.hold('GET /player', failed);
+  const tenth = failure(read(rest, 'the-tenth'));
+  await held.arrived;
+  const waiting = ['p2', 'p3'].map((id) => failure(read(rest, id)));
+  held.release();
+  await tenth;
+  expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.objectContaining(rejected)));
+  // That of the tenth itself.
+  expect(seen.retries).toHaveLength(retries + 1);
 });
 
 test('what was sent before it opened says nothing once it is closed again', async () => {

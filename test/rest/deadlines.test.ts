@@ -54,6 +54,7 @@ test('a retry that waits for a connection until its time is over is refused for 
   const [first] = await Promise.all([read(rest, 'limited', op), read(rest, 'slow')].map(failure));
   expect(first).toMatchObject({ code: 'OVERLOADED', retryable: true });
   expect(op.records).toMatchObject([{ attempts: 1 }]);
+  expect(op.records[0]?.queueMs).toBeGreaterThan(200);
 });
 
 test('after the timer of a call, which can fire a little early, no attempt without one begins', async () => {

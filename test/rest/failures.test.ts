@@ -18,12 +18,14 @@ const same = (endpoints: EndpointName[], result: unknown) =>
   Object.fromEntries(endpoints.map((endpoint) => [endpoint, result]));
 
 const html = { 'content-type': 'text/html' };
+const xhtml = { 'content-type': 'Application/XHTML+XML' };
 const rejected = { code: 'UPSTREAM_REJECTED', retryable: false };
 const invalid = { code: 'UPSTREAM_INVALID_RESPONSE', retryable: false };
 const misconfigured = { code: 'UPSTREAM_MISCONFIGURED', retryable: true, retryAfterMs: 60_000 };
 const unavailable = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
 const kept = { ...unavailable, retryAfterMs: 60_000 };
 const later = { 'retry-after': '120' };
+const past = { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' };
 
 /** What the service does, and what becomes of every call. */
 test.each<[string, Answer, Record<string, unknown>]>([
@@ -40,6 +42,13 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['408', { status: 408 }, { ...unavailable, status: 408, retryAfterMs: 200 }],
   ['421', { status: 421 }, { ...unavailable, status: 421, retryAfterMs: 200 }],
   ['425', { status: 425 }, { ...unavailable, status: 425, retryAfterMs: 200 }],
+  ['421 with Retry-After', { status: 421, headers: later }, { ...unavailable, status: 421, retryAfterMs: 30_000 }],
+  ['307 with Retry-After', { status: 307, headers: later }, { ...unavailable, status: 307, retryAfterMs: 30_000 }],
+  ['503 until a time that is past', { status: 503, headers: past }, { ...unavailable, status: 503, retryAfterMs: 0 }],
+  ['400 with the code of a busy player', { status: 400, json: { code: 2001 } }, { ...rejected, status: 400 }],
+  ['401 with the code of an unknown player', { status: 401, json: { code: 101 } }, { ...misconfigured, status: 401 }],
+  ['500 with the code of an unknown player', { status: 500, json: { code: 101 } }, { ...unavailable, status: 500 }],
+  ['403 with a page as XHTML', { status: 403, raw: '<html/>', headers: xhtml }, { ...kept, status: 403 }],
   ['403 with a page', { status: 403, raw: '<html>', headers: html }, { ...kept, status: 403 }],
   ['400 with a page', { status: 400, raw: '<html>', headers: html }, { ...kept, status: 400 }],
   ['404 with a page', { status: 404, raw: '<html>', headers: html }, { ...kept, status: 404 }],
@@ -103,6 +112,14 @@ test.each<[string, Answer, warned: boolean]>([
   expect(results).toEqual({ ...same(READS, null), 'DELETE /player': 'not-found' });
   expect(seen.withoutCode).toHaveLength(warned ? 4 : 0);
 });
+
+test.each([400, 404, 422])(
+  '%i with code 101 of a write that names its player in the body is a refusal',
+  async (status) => {
+    const { results } = await answerAll(['POST /player', 'POST /event'], { status, json: { code: 101 } }, failure);
+    expect(results).toMatchObject(same(['POST /player', 'POST /event'], { ...rejected, status, outcome: 'NOT_DONE' }));
+  },
+);
 
 test('404 of a write that names its player in the body is of an ingress, and a response about another player is invalid', async () => {
   const { results } = await answerAll(['POST /player', 'POST /event'], { status: 404 }, failure);

@@ -75,13 +75,15 @@ test('after an outage there are no more connections than allowed, and all are cl
 
 test('the time of a call begins when its request leaves the queue', async () => {
   const { upstream, rest, seen } = await start({ connections: 1, timeoutMs: 1_000 });
-  upstream.on('GET /player', { fault: 'hang' }, 'usual');
+  upstream.on('GET /player', { fault: 'hang' }, { status: 503 }, 'usual');
   const op = operation();
   const first = failure(read(rest, 'p1', op));
   const second = read(rest, 'p2', op);
   // The first uses all of its time, so the second waits for longer than the time of a call.
   expect(await first).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   expect(await second).toMatchObject({ id: 'p2' });
+  // Its retry did not wait, and is not all that is told.
+  expect(op.records[1]).toMatchObject({ attempts: 2 });
   expect(op.records[1]?.queueMs).toBeGreaterThan(900);
   expect(seen.breaker).toEqual([]);
 });

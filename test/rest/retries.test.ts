@@ -35,6 +35,12 @@ describe.each<[string, Answer]>([
   });
 });
 
+test('a player that is unknown to the next attempt of a read is unknown, also to a service that sends no code', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /player', { status: 500 }, { status: 404 });
+  expect(await read(rest)).toBeNull();
+});
+
 test('while nothing can be reached an upsert is sent again, since no byte was written, and a delete deletes nothing', async () => {
   const { upstream, rest } = await start(back(() => upstream));
   await upstream.stop();
@@ -70,6 +76,13 @@ describe('Retry-After', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(30_000);
     expect(upstream.calls()).toHaveLength(1);
   });
+});
+
+test('a Retry-After that ends after the time of the call, which began with its first request, is told at once', async () => {
+  const { upstream, rest } = await start({ timeoutMs: 1_800 });
+  upstream.on('GET /player', { status: 503, headers: { 'retry-after': '1' } });
+  expect(await failure(read(rest))).toMatchObject({ ...unavailable, status: 503, retryAfterMs: 1_000 });
+  expect(upstream.calls()).toHaveLength(2);
 });
 
 test('retries wait for a random time: at most 100 ms before the first, and twice as long before the second', async () => {
@@ -122,6 +135,26 @@ test('reads that fail at once have ten retries in all', async () => {
   await Promise.all(Array.from({ length: 12 }, () => failure(read(rest))));
   expect(seen.retries).toHaveLength(10);
 });
+
+test('reads that have no time for a retry take nothing from the budget', async () => {
+  const { upstream, rest, seen } = await startWithClock();
+  const later = { status: 503, headers: { 'retry-after': '30' } };
+  upstream.on('GET /player', later, ...Array<Answer>(11).fill(later), { status: 503 }, 'usual');
+  for (let call = 0; call < 12; call += 1) expect(await failure(read(rest))).toMatchObject({ status: 503 });
+  await read(rest);
+  expect([seen.retries.length, upstream.calls().length]).toEqual([1, 14]);
+});
+
+test.each([401, 403])(
+  'keys that were refused with %i are not sent again by a call that has minutes left',
+  async (status) => {
+    const { upstream, rest } = await start({ timeoutMs: 300_000 });
+    upstream.on('GET /player', { status });
+    const error = await failure(read(rest, 'p1', operation({ inMs: 300_000 })));
+    expect(error).toMatchObject({ code: 'UPSTREAM_MISCONFIGURED', status });
+    expect(upstream.calls()).toHaveLength(1);
+  },
+);
 
 test('a 429 of one player, with Retry-After: 30, fails no reads of others', async () => {
   const { upstream, rest } = await start();
