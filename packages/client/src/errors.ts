@@ -71,6 +71,7 @@ export class GatewayError extends Error {
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
     const { name, toJSON } = Object(value);
+    // biome-ignore lint/complexity/noThisInStatic: the class that is asked, which may extend this one.
     return super[Symbol.hasInstance](value) || (name === 'GatewayError' && !!toJSON);
   }
 

@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayErrors } from './errors.ts';
-import { after, LONGEST_HEALING_PAUSE_MS, pauseBeforeHealing } from './retry.ts';
+import { after, pauseBeforeHealing } from './retry.ts';
 
 export interface HealOptions {
   /** What the last read reported: the error of any library, or a list of errors. */
@@ -12,9 +12,9 @@ export interface HealOptions {
 
 /**
  * Asks again for what is missing, while an error says that this can help: at pauses that grow from 2 s to 60 s, at least as
- * long as the gateway asks, each with a random share; not in a hidden tab, and at once when it is seen again. Where the browser
- * says that it is offline, once a minute, because some always say so, and at once when it is online. Resolves to the errors
- * that are left: none when everything is there, those that are final, or those of the moment in which the signal aborts.
+ * long as the gateway asks, each with a random share; not in a hidden tab or without a network, and at once when these are
+ * back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
+ * which the signal aborts.
  */
 export async function heal({ errors, again, signal }: HealOptions): Promise<readonly GatewayError[]> {
   let left = gatewayErrors(errors);
@@ -33,7 +33,10 @@ function errorsIn(result: unknown): readonly GatewayError[] {
   return gatewayErrors(error ?? errors ?? data?.errors);
 }
 
-/** Resolves after a time, or when the page wakes up; at once when the signal aborts. On phones there is no page that sleeps. */
+/** Whether somebody can see the page, and it can reach the gateway. Always where there is no page, as on phones. */
+const isAwake = () => globalThis.document?.hidden !== true && globalThis.navigator?.onLine !== false;
+
+/** Resolves after a time, or when the page wakes up; not while it sleeps; at once when the signal aborts. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const events: [Partial<EventTarget> | undefined, string][] = [
@@ -41,8 +44,7 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
       [globalThis, 'online'],
       [globalThis, 'offline'],
     ];
-    let isOver = false;
-    let ticks = 0;
+    let isOver = !isAwake();
     const end = () => {
       forget();
       for (const [target, name] of events) target?.removeEventListener?.(name, check);
@@ -50,20 +52,15 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
       resolve();
     };
     const check = () => {
-      const isOffline = ticks < 2 && globalThis.navigator?.onLine === false;
-      if (isOffline || globalThis.document?.hidden) isOver = true;
+      if (!isAwake()) isOver = true;
       else if (isOver) end();
     };
-    const tick = () => {
-      ticks += 1;
+    const forget = after(milliseconds, () => {
       isOver = true;
-      forget = after(LONGEST_HEALING_PAUSE_MS, tick);
       check();
-    };
-    let forget = after(milliseconds, tick);
+    });
     for (const [target, name] of events) target?.addEventListener?.(name, check);
     signal?.addEventListener('abort', end);
     if (signal?.aborted) end();
-    else check();
   });
 }

@@ -7,7 +7,7 @@ export const TOO_LONG_MS = 60_000;
 const REPEATED_WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 125;
 const FIRST_HEALING_PAUSE_MS = 2_000;
-export const LONGEST_HEALING_PAUSE_MS = 60_000;
+const LONGEST_HEALING_PAUSE_MS = 60_000;
 
 /** Whether a response has data: a field of the operation is not null, or there is no error. */
 export function hasData({ data, errors = [] }: GatewayResponse): boolean {

@@ -90,8 +90,7 @@ test('not in a hidden tab or without a network; at once when they are back', asy
   expect(asked).toBe(2);
 });
 
-test('asks once a minute where the browser always says that it is offline, and not longer after a phone slept', async () => {
-  Object.defineProperty(globalThis, 'navigator', { value: { onLine: false }, configurable: true });
+test('does not wait longer because a phone slept during a request', async () => {
   jest.useFakeTimers();
   try {
     let asked = 0;
@@ -101,11 +100,8 @@ test('asks once a minute where the browser always says that it is offline, and n
       return { errors: asked < 2 ? [busy()] : [] };
     };
     const healed = heal({ errors: [busy()], again });
-    await jest.advanceTimersByTimeAsync(60_000);
-    expect(asked).toBe(0);
-    await jest.advanceTimersByTimeAsync(5_000);
+    await jest.advanceTimersByTimeAsync(3_000);
     expect(asked).toBe(1);
-    Object.assign(navigator, { onLine: true });
     await jest.advanceTimersByTimeAsync(6_000);
     expect(await healed).toEqual([]);
   } finally {
