@@ -27,7 +27,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
   problems.push(...readFiles(given), ...unquote(given));
-  const { data, error } = VARIABLES.safeParse(given);
+  const unreplaced = Object.keys(VARIABLES.shape).filter((name) => PLACEHOLDER.test(given[name] ?? ''));
+  problems.push(...unreplaced.map((name) => `${name}: is a placeholder that was not replaced by its value`));
+  const without = (names: string[]) => ({ ...given, ...Object.fromEntries(names.map((name) => [name, undefined])) });
+  const { data, error } = VARIABLES.safeParse(without(unreplaced));
   if (data) return { values: data, given, problems };
   // The place in a JSON text. In a list, the text of the item tells it.
   const { fieldErrors } = z.flattenError(error, ({ path: [, ...at], message }) =>
@@ -35,8 +38,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   );
   const bad = Object.entries(fieldErrors);
   for (const [name, messages] of bad) problems.push(`${name}: ${messages.join('; ')}${shown(name, given[name])}`);
-  const unset = Object.fromEntries(bad.map(([name]) => [name, undefined]));
-  return { values: VARIABLES.parse({ ...given, ...unset }), given, problems };
+  const unusable = [...unreplaced, ...bad.map(([name]) => name)];
+  return { values: VARIABLES.parse(without(unusable)), given, problems };
 }
 
 /** Tells two secrets apart, and shows neither: six hexadecimal digits. */
@@ -109,6 +112,9 @@ function unquote(given: NodeJS.ProcessEnv): string[] {
     return `${name}: is in quotation marks, which would be a part of it, as \`docker run --env-file\` reads it; leave them out`;
   });
 }
+
+/** A name in a template of a shell, of Kubernetes or Helm, or of a manual. */
+const PLACEHOLDER = /^(?:\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|<[\w -]+>)$/s;
 
 /** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
 const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);

@@ -262,6 +262,15 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
         `${name}: is in quotation marks, which would be a part of it, as \`docker run --env-file\` reads it; leave them out`,
     ),
   ],
+  'names that a template has not replaced by their values': [
+    {
+      ...{ REST_API_KEY: '\x24{REST_API_KEY}', JWT_SECRET: '{{ .Values.secret }}', REDIS_URL: '$(REDIS)' },
+      ...{ REST_BASE_URL: '<rest-url>', JWT_ISSUER: 'https://login.example/\x24{realm}', JWT_AUDIENCE: 'gateway' },
+    },
+    ...['REST_BASE_URL', 'REST_API_KEY', 'JWT_SECRET', 'REDIS_URL'].map(
+      (name) => `${name}: is a placeholder that was not replaced by its value`,
+    ),
+  ],
   'a file of client tokens that does not exist': [
     { CLIENT_TOKENS_FILE: none },
     `CLIENT_TOKENS_FILE: ENOENT: no such file or directory, open '${none}' ${given('none')}`,
