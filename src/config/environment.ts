@@ -76,15 +76,19 @@ const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP
 /** Given variables that look like settings and are none, with the setting that was probably meant: one line for each. */
 export function misspelt(given: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
-  const isUnknown = (name: string) =>
-    FAMILIES.test(name) && !known.includes(name) && !OF_KUBERNETES.test(name) && !REMOVED.split(' ').includes(name);
-  return Object.keys(given)
-    .filter(isUnknown)
-    .map((name) => {
-      const [nearest] = suggestionList(name, known);
-      return `${name}: is no setting${nearest ? `; did you mean ${nearest}?` : '; docs/configuration.md has all of them'}`;
-    });
+  const others = Object.keys(given).filter((name) => !known.includes(name) && !REMOVED.split(' ').includes(name));
+  const long = known.filter(({ length }) => length > 6);
+  const bySpelling = new Map(long.flatMap((name) => spellings(name).map((one) => [one, name])));
+  return others.flatMap((name) => {
+    const [near] = spellings(name).flatMap((one) => bySpelling.get(one) ?? []);
+    if (!near && (!FAMILIES.test(name) || OF_KUBERNETES.test(name))) return [];
+    const meant = near ?? suggestionList(name, known)[0];
+    return `${name}: is no setting${meant ? `; did you mean ${meant}?` : '; docs/configuration.md has all of them'}`;
+  });
 }
+
+/** A name, and what is left of it without one of its letters: two names that share one of these are one mistake apart. */
+const spellings = (name: string) => [name, ...Array.from(name, (_, at) => name.slice(0, at) + name.slice(at + 1))];
 
 /** Replaces each `NAME_FILE` by the text of its file, without the white space around it. Returns what is wrong. */
 function readFiles(given: NodeJS.ProcessEnv): string[] {

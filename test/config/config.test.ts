@@ -62,6 +62,10 @@ test.each([
   ['PERSISTED_OPERATION', 'PERSISTED_OPERATIONS'],
   ['JWT_SECRET_FIL', 'JWT_SECRET_FILE'],
   ['JWT_AUDIANCE', 'JWT_AUDIENCE'],
+  ['PLAYER_ID', 'PLAYER_IDS'],
+  ['LOG_KEYS', 'LOG_KEY'],
+  ['FEDREATION', 'FEDERATION'],
+  ['SLOW_OPERATIONS_MS', 'SLOW_OPERATION_MS'],
 ])('%s is taken for %s: refused in production, a warning in development', (name, meant) => {
   const line = `${name}: is no setting; did you mean ${meant}?`;
   expect(report({ ...production, [name]: '1' })).toEqual([line]);
@@ -77,7 +81,10 @@ test('variables of others, and those that Kubernetes sets for services, are nobo
     'MY_REST_URL',
   ];
   const env = Object.fromEntries(
-    [...others, 'HOSTNAME', 'NODE_OPTIONS', 'OTEL_LOG_LEVEL'].map((name) => [name, 'tcp://10.0.0.1']),
+    [...others, 'HOSTNAME', 'HOSTS', 'LOG_FORMAT', 'ALL_PROXY', 'NODE_OPTIONS', 'OTEL_LOG_LEVEL'].map((name) => [
+      name,
+      'tcp://10.0.0.1',
+    ]),
   );
   expect(report({ ...production, ...env })).toEqual([]);
   expect(report({ ...production, MAX_SOMETHING_ELSE_ENTIRELY: '1' })).toEqual([
