@@ -95,7 +95,7 @@ async function start(file, { env, where = 'alone', flags = [], ready = (port) =>
 export const startPeer = (name, restUrl) =>
   start(fileURLToPath(new URL(`./peers/${name}.mjs`, import.meta.url)), { env: { REST_BASE_URL: restUrl, ...tokens } });
 
-/** The gateway in production form: access control on, every limit at its default, started as `npm start` does. */
+/** The gateway in production form: access control on, every limit at its default, with the flags of `npm start`. */
 export const startOurs = (restUrl, where = 'alone', flags = [], env = {}) =>
   start(MAIN, {
     env: {
