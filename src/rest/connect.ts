@@ -154,13 +154,20 @@ function replaceContinue(chunk: Buffer | null): Buffer | null {
 }
 
 /**
- * Keeps a client that cannot connect in the Pool. By default undici removes it, but it still takes requests from the Pool's
- * queue: beside its replacement, there would be more connections than allowed, which are not counted and not closed. A client
- * that got the certificate of another host stays busy, so that one is removed.
+ * Measures the age of connections by the monotonic clock, and keeps a client that cannot connect in the Pool. By default undici
+ * removes it, but it still takes requests from the Pool's queue: beside its replacement, there would be more connections than
+ * allowed, which are not counted and not closed. A client that got the certificate of another host stays busy, so that one is
+ * removed.
  */
 function keepingClients(pool: Pool): Pool {
   const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
+  // undici compares `ttl` with the wall clock, which can be set back.
+  pool.on('connect', (_origin, clients) => {
+    const openedAt = performance.now();
+    const ttl = { get: () => Date.now() - (performance.now() - openedAt), set: () => undefined, configurable: true };
+    for (const client of clients) Object.defineProperty(client, 'ttl', ttl);
+  });
   return pool.on('connectionError', (origin, clients, error) => {
     if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') remove?.(origin, clients, error);
   });

@@ -24,14 +24,23 @@ const EVENT = {
 };
 const READ = { query: '{ player(playerUniqueId: "p1") { attributes { displayName } } }' };
 
+/** A gateway whose clock can jump. */
+const startJumping = async (env: Record<string, string>) => {
+  const gateway = await start(env, ['--import', `data:text/javascript,${encodeURIComponent(JUMPING)}`]);
+  let jumps = 0;
+  const jump = async () => {
+    jumps += 1;
+    gateway.child.kill('SIGUSR2');
+    await until(() => gateway.output().includes(`jumped ${jumps}`));
+  };
+  return { gateway, jump };
+};
+
 test('a repeated event is still counted once, a limit lasts as long as before, and reads go on', async () => {
   const limits = { MAX_SERVER_OPERATIONS_PER_SECOND: '5', MAX_SERVER_OPERATIONS_BURST: '10' };
-  const gateway = await start(limits, ['--import', `data:text/javascript,${encodeURIComponent(JUMPING)}`]);
+  const { gateway, jump } = await startJumping(limits);
   for (let jumps = 0; jumps < 4; jumps += 1) {
-    if (jumps > 0) {
-      gateway.child.kill('SIGUSR2');
-      await until(() => gateway.output().includes(`jumped ${jumps}`));
-    }
+    if (jumps > 0) await jump();
     expect((await post(gateway.url, EVENT)).text).toContain('"eventNames":["visit"]');
     const answers = await Promise.all(Array.from({ length: 12 }, () => post(gateway.url, READ)));
     const waits = answers
@@ -44,4 +53,13 @@ test('a repeated event is still counted once, a limit lasts as long as before, a
     await until(async () => (await post(gateway.url, READ)).status === 200);
   }
   expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(1);
+});
+
+test('a connection to the REST service is replaced at its age, also when the clock was set back meanwhile', async () => {
+  const { gateway, jump } = await startJumping({ REST_CONNECTION_MAX_AGE_S: '1', REST_IDLE_TIMEOUT_MS: '60000' });
+  await jump();
+  await post(gateway.url, READ);
+  await jump();
+  expect(upstream.connections()).toBe(1);
+  await until(async () => (await post(gateway.url, READ)).status === 200 && upstream.connections() === 2);
 });
