@@ -8,10 +8,11 @@ import { loadReferenceConfig } from '../../packages/reference/src/config.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { reveal } from '../../src/config/secret.ts';
 import { ALSO_IN_FILES, VARIABLES } from '../../src/config/variables.ts';
-import { newFile, newFolder } from '../kit/at-end.ts';
+import { atEnd, newFile, newFolder } from '../kit/at-end.ts';
 import { post, startGateway } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { freePort } from '../kit/redis.ts';
+import { startProxyOf } from '../kit/tcp-proxy.ts';
 import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 
@@ -191,49 +192,75 @@ describe('monitoring', () => {
 });
 
 const withNginx = spawnSync('nginx', ['-v']).status === 0 ? test : test.skip;
+
+/** The shipped nginx in front of servers at these URLs. */
+async function startNginx(urls: string[]) {
+  const directory = newFolder();
+  const address = `127.0.0.1:${await freePort()}`;
+  // Older versions than the shipped one lack `resolve`.
+  const conf = read('deploy/nginx.conf')
+    .replace('access_log /dev/stdout', `access_log ${directory}/access.log`)
+    .replace('pid /tmp/nginx.pid;', `pid ${directory}/pid; daemon off; error_log ${directory}/error.log;`)
+    .replace(/server gateway:4000 (.*)resolve;/, (_, options) =>
+      urls.map((url) => `server ${new URL(url).host} ${options};`).join(' '),
+    )
+    .replace(/keepalive_timeout 60s; #/, '#')
+    .replace('listen 8080;', `listen ${address};`);
+  const nginx = spawn('nginx', ['-p', directory, '-c', newFile('nginx.conf', conf, directory)], { stdio: 'inherit' });
+  const ended = once(nginx, 'exit');
+  const stop = async () => {
+    nginx.kill('SIGTERM');
+    await ended;
+  };
+  atEnd(stop);
+  await until(() => fetch(`http://${address}`).then(Boolean, () => false));
+  return { url: `http://${address}`, stop, log: () => readFileSync(join(directory, 'access.log'), 'utf8') };
+}
+
+withNginx('the shipped nginx goes on after it has lost a connection to each gateway', async () => {
+  const env = { TRUST_PROXY: '1', ...secretSigner().env };
+  const gateways = await Promise.all([1, 2].map(() => startGateway('http://127.0.0.1:1', env)));
+  const proxies = await Promise.all(gateways.map(({ url }) => startProxyOf(url)));
+  const { url } = await startNginx(proxies.map((proxy) => proxy.url));
+  for (const proxy of proxies) proxy.cutReplyTo('POST');
+  const statuses: number[] = [];
+  for (let request = 0; request < 6; request += 1) {
+    statuses.push((await fetch(`${url}/graphql`, { method: 'POST' })).status);
+  }
+  expect(statuses.toSorted()).toEqual([401, 401, 401, 401, 502, 502]);
+});
+
 withNginx('behind the shipped nginx no client chooses its address; nginx refuses a body over the limit', async () => {
   const rate = { MAX_FAILED_AUTHENTICATIONS_BURST: '2', MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '1' };
   const env = { TRUST_PROXY: '1', ...secretSigner().env, ...rate };
   const gateways = await Promise.all([1, 2].map(() => startGateway('http://127.0.0.1:1', env)));
-  const hosts = gateways.map((gateway) => `server ${new URL(gateway.url).host};`);
-  const address = `127.0.0.1:${await freePort()}`;
-  // Older versions than the shipped one lack `resolve`.
-  const conf = read('deploy/nginx.conf')
-    .replace('access_log /dev/stdout', `access_log ${folder}/access.log`)
-    .replace('pid /tmp/nginx.pid;', `pid ${folder}/pid; daemon off; error_log ${folder}/error.log;`)
-    .replace(/server gateway:4000 resolve;/, hosts.join(' '))
-    .replace(/keepalive_timeout 60s; #/, '#')
-    .replace('listen 8080;', `listen ${address};`);
-  const nginx = spawn('nginx', ['-p', folder, '-c', fileOf('nginx.conf', conf)], { stdio: 'inherit' });
-  const ended = once(nginx, 'exit');
-  await until(() => fetch(`http://${address}`).then(Boolean, () => false));
+  const { url, stop, log } = await startNginx(gateways.map((gateway) => gateway.url));
   const statuses = new Set<number>();
   for (let attempt = 0; attempt < 8; attempt += 1) {
     const headers = { ...bearer('wrong'), 'x-forwarded-for': `192.0.2.${attempt}` };
-    statuses.add((await post(`http://${address}`, { query: '{ me { id } }' }, headers)).status);
+    statuses.add((await post(url, { query: '{ me { id } }' }, headers)).status);
   }
-  const allowed = await fetch(`http://${address}/graphql`, { headers: { origin: 'http://localhost:3000' } });
+  const allowed = await fetch(`${url}/graphql`, { headers: { origin: 'http://localhost:3000' } });
   expect(allowed.headers.get('access-control-allow-origin')).toBe('http://localhost:3000');
   // Each gateway counts failed tokens by the address that nginx tells.
   expect([...statuses]).toEqual([401, 429]);
   const before = gateways.map((gateway) => gateway.logged());
   // Websites can read the errors of nginx itself.
   const from = (origin: string) => ({ method: 'POST', body: 'x'.repeat(300_000), headers: { origin } });
-  const refused = await fetch(`http://${address}/graphql`, from('http://localhost:3000'));
+  const refused = await fetch(`${url}/graphql`, from('http://localhost:3000'));
   expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([413, 'http://localhost:3000']);
-  const stranger = await fetch(`http://${address}/graphql`, from('https://stranger.example'));
+  const stranger = await fetch(`${url}/graphql`, from('https://stranger.example'));
   expect([stranger.status, stranger.headers.get('access-control-allow-origin')]).toEqual([413, null]);
   expect(gateways.map((gateway) => gateway.logged())).toEqual(before);
   // A head that is too large is a 400 of nginx; its log has what the gateways did not answer, without the path.
-  const long = await fetch(`http://${address}/graphql?secret`, {
+  const long = await fetch(`${url}/graphql?secret`, {
     headers: { origin: 'http://localhost:3000', 'x-long': 'x'.repeat(70_000) },
   });
   expect([long.status, long.headers.get('access-control-allow-origin'), long.headers.get('retry-after')]).toEqual([
     ...[400, 'http://localhost:3000', null],
   ]);
-  nginx.kill('SIGTERM');
-  await ended;
-  const lines = readFileSync(join(folder, 'access.log'), 'utf8').trim().split('\n');
+  await stop();
+  const lines = log().trim().split('\n');
   expect(lines.map((line) => line.split(' ')[1])).toEqual(['413', '413', '400']);
   expect(lines.join()).not.toContain('secret');
 });

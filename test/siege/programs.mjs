@@ -106,7 +106,7 @@ export async function startNginx(gatewayPort) {
     .replace('/tmp/nginx.pid', `${directory}/pid`)
     .replace('http {', `http { ${paths.join(' ')}`)
     .replace(/resolver .*/, '')
-    .replace(/server gateway:4000 resolve;/, `server 127.0.0.1:${gatewayPort};`)
+    .replace(/server gateway:4000 .*resolve;/, `server 127.0.0.1:${gatewayPort};`)
     .replace('listen 8080;', `listen 127.0.0.1:${port};`);
   const file = join(directory, 'nginx.conf');
   writeFileSync(file, configuration);
