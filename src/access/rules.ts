@@ -213,7 +213,7 @@ function protectInput({ args: declared, resolve = defaultFieldResolver }: Field,
 function rejectInput(type: GraphQLInputType, value: unknown, path: string, scopes: Scopes, rules: AccessRules): void {
   const named = getNamedType(type);
   if (!isInputObjectType(named)) return;
-  for (const item of [value].flat()) {
+  for (const item of [value].flat(Number.POSITIVE_INFINITY)) {
     for (const [name, inner] of Object.entries(Object(item))) {
       const scope = rules.get(named.name)?.get(name)?.scope;
       if (scope && !scopes.has(scope)) {

@@ -1,6 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { buildSchema, type GraphQLObjectType, getNamedType, isAbstractType, isLeafType, isObjectType } from 'graphql';
+import {
+  buildSchema,
+  type GraphQLObjectType,
+  getNamedType,
+  graphql,
+  isAbstractType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
 import { enforceAccess, SCOPE_ALONE } from '../../src/access/rules.ts';
 import type { Scope } from '../../src/config/scopes.ts';
 import { CLIENT_SCOPES, client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from '../kit/callers.ts';
@@ -302,6 +310,13 @@ describe('twenty reports in one operation', () => {
     expect(callsSeen()).toEqual([]);
   });
 
+  test('are rejected for a name that is not well-formed, which no scope can name', async () => {
+    const { errors } = await all.as(shopper, query, { events: named('e0'), last: named('\ud800') });
+    expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(['FORBIDDEN']));
+    expect(errors.at(-1)?.message).toBe('This needs the scope "events:write".');
+    expect(callsSeen()).toEqual([]);
+  });
+
   test('with a repeated name are user errors, and stop no other report', async () => {
     const duplicate = { userErrors: [{ code: 'DUPLICATE' }] };
     const { data, errors } = await all.as(shopper, query, { events: named('e0', 'e0'), last: named('e0') });
@@ -366,6 +381,23 @@ test.each(
   `),
 )('a schema with %s cannot be started', (extension, message) => {
   expect(() => enforceAccess(buildSchema(`${sdl}\n${extension}`))).toThrow(message);
+});
+
+test('an input of a list needs its scope too, however deep it is', async () => {
+  const schema = buildSchema(`${sdl}
+    input Import { players: [[UpsertPlayerInput!]!]! }
+    extend type Mutation { import(input: Import!): String @access(scope: "players:write") }`);
+  enforceAccess(schema);
+  const run = (attributes: string, ...scopes: Scope[]) =>
+    graphql({
+      schema,
+      source: `mutation { import(input: { players: [[{ playerUniqueId: "p1" }, { playerUniqueId: "p2", attributes: { ${attributes} } }]] }) }`,
+      contextValue: { caller: { name: 'a', key: 'a', scopes: new Set<Scope>(['players:write', ...scopes]) } },
+    });
+  const [error] = (await run('tags: []')).errors ?? [];
+  expect(error?.extensions).toMatchObject({ code: 'FORBIDDEN' });
+  for (const { errors } of [await run('city: "Ulm"'), await run('tags: []', 'figures:write')])
+    expect(errors).toBeUndefined();
 });
 
 test('a field that needs a second scope is never checked by its first alone, as compiled operations do', () => {

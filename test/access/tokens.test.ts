@@ -182,6 +182,20 @@ test('a remembered token is refused once it has expired, with the leeway of a mi
   await expectRefused(bearer(gateway, jwt));
 });
 
+test.each([
+  ['production', {}],
+  ['development', { reason: 'expired' }],
+])('in %s, the error of a token has its code and %j', async (environment, more) => {
+  const signer = secretSigner();
+  const gateway = await gatewayWith({ ...signer.env, NODE_ENV: environment });
+  const { body } = await bearer(gateway, token(signer, { exp: now() - 100 }));
+  const { extensions } = JSON.parse(body).errors[0];
+  if (environment === 'production') expect(extensions).toEqual({ code: 'UNAUTHENTICATED' });
+  else expect(extensions).toMatchObject({ code: 'UNAUTHENTICATED', ...more });
+  // An alert on an old key set would never end.
+  expect(await gateway.metrics()).not.toContain('gateway_key_set_age_seconds');
+});
+
 describe('a key set', () => {
   let keys: Awaited<ReturnType<typeof serveKeys>>;
   beforeEach(async () => {
@@ -364,6 +378,14 @@ describe('client tokens', () => {
     const { data, errors } = await gateway.query(query, {}, { authorization: `Bearer ${other}` });
     expect(data).toEqual({ me: null, player: null });
     expect(errors).toMatchObject([{ path: ['player'], extensions: { code: 'FORBIDDEN' } }]);
+  });
+
+  test('have at most 8,192 characters', async () => {
+    const [longest, longer] = ['x'.repeat(8_192), 'x'.repeat(8_193)];
+    const entries = [longest, longer].map((text) => ({ name: `${text.length}`, sha256: sha256(text), scopes }));
+    const gateway = await withClients(entries);
+    await expectLetIn(bearer(gateway, longest));
+    await expectRefused(bearer(gateway, longer));
   });
 
   test('have scopes in a text too, with commas or spaces', async () => {

@@ -155,6 +155,27 @@ describe('input of mutations', () => {
     expect(await write(upsert({}))).toEqual([{ code: 'REJECTED', field: ['input'], message }]);
   });
 
+  test.each([404, 409, 413])(
+    '%d does not say that the input is wrong: an error of a write that was not done',
+    async (status) => {
+      upstream.on('POST /player', { status, json: { code: 5, message: LEAK } });
+      const upsertion = 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { userErrors { code } } }';
+      const extensions = { code: 'UPSTREAM_REJECTED', outcome: 'NOT_DONE', retryable: false };
+      expect((await gateway.query(upsertion)).errors).toMatchObject([{ path: ['upsertPlayer'], extensions }]);
+    },
+  );
+
+  test('writes beyond the REST calls that an operation may cause are not sent', async () => {
+    const few = await startGateway(upstream.url, { MAX_UPSTREAM_CALLS: '2' });
+    const upserts = ['a', 'b', 'c'].map(
+      (id) => `${id}: upsertPlayer(input: { playerUniqueId: "${id}" }) { serviceId }`,
+    );
+    const { errors } = await few.query(`mutation { ${upserts.join(' ')} }`);
+    const extensions = { code: 'OPERATION_TOO_COMPLEX', limit: 'upstreamCalls', outcome: 'NOT_DONE' };
+    expect(errors).toMatchObject([{ path: ['c'], extensions }]);
+    expect(upstream.calls()).toHaveLength(2);
+  });
+
   test('a delete that is refused after an attempt that may have been done is UNKNOWN, and no user error', async () => {
     upstream.on('DELETE /player', { status: 502 }, { status: 422, json: { code: 7 } }, 'usual');
     const remove = 'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { userErrors { code } } }';

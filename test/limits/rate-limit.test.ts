@@ -1,12 +1,17 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { loadConfig } from '../../src/config/config.ts';
+import { createImpatience } from '../../src/impatience.ts';
 import { clientAddress, createAddressKeys } from '../../src/limits/addresses.ts';
+import { createRateLimits } from '../../src/limits/rate-limits.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
 import { post, startBoth } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
-import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
+import { AUDIENCE, bearer, ISSUER, keySigner, secretSigner, sha256 } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
 
 const signer = secretSigner();
 
@@ -16,8 +21,8 @@ const COSTLY = `{ me { id referredFriends(limit: 200) { nodes { ${'status '.repe
 
 type Both = Awaited<ReturnType<typeof startBoth>>;
 /** The statuses of operations that one player sends at once. */
-const sendAll = async ({ gateway }: Both, operations: string[], sub: string) => {
-  const answers = await Promise.all(operations.map((operation) => gateway.query(operation, {}, player(sub))));
+const sendAll = async ({ gateway }: Both, operations: string[], sub: string, scope?: string) => {
+  const answers = await Promise.all(operations.map((operation) => gateway.query(operation, {}, player(sub, scope))));
   return answers.map(({ status }) => status).sort((one, other) => one - other);
 };
 const times = (count: number, status: number) => Array<number>(count).fill(status);
@@ -73,18 +78,50 @@ describe('operations', () => {
     expect(await read('p2')).toMatchObject({ status: 200, data: { player: { id: 'p2' } } });
   });
 
+  test('have a window that begins with a player’s first one, and ends for nobody else', async () => {
+    let at = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => at);
+    atEnd(() => clock.mockRestore());
+    const begin = at;
+    const { gateway } = await startBoth({ ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '10' });
+    const send = async (sub: string, seconds: number) => {
+      at = begin + seconds * 1_000;
+      return (await gateway.query('{ __typename }', {}, player(sub))).status;
+    };
+    for (let count = 0; count < 10; count += 1) expect(await send('late', 9)).toBe(200);
+    expect(await send('late', 9)).toBe(429);
+    // Windows that have ended are removed now.
+    expect([await send('other', 10.5), await send('late', 10.5), await send('late', 18.9)]).toEqual([200, 429, 429]);
+    for (let count = 0; count < 10; count += 1) expect(await send('late', 19)).toBe(200);
+    expect(await send('late', 19)).toBe(429);
+  });
+
+  test('of a player that never stops are allowed again when its window ends', async () => {
+    const redis = redisIsInstalled ? [{ REDIS_URL: (await startRedis()).url }] : [];
+    for (const store of [{}, ...redis]) {
+      const limits = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '3' };
+      const { gateway } = await startBoth({ ...signer.env, ...store, ...limits });
+      const send = async () => (await gateway.query('{ __typename }', {}, player('p1'))).status;
+      await until(async () => (await send()) === 429);
+      await until(async () => (await send()) === 200);
+    }
+  });
+
   test('of a client and of a player with its name are counted apart, and servers have a limit of their own', async () => {
     const client = { name: 'p1', sha256: sha256('client-token'), scopes: ['players:read'] };
     const file = newFile('clients.json', [client]);
     const limits = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '1' };
-    const both = await startBoth({ ...signer.env, ...limits, CLIENT_TOKENS_FILE: file });
-    const send = async (headers: Record<string, string>) =>
-      (await both.gateway.query('{ __typename }', {}, headers)).status;
-    const exhaust = (headers: Record<string, string>) => Promise.all(Array.from({ length: 10 }, () => send(headers)));
-    expect(await exhaust(player('p1'))).toContain(429);
-    expect(await send(bearer('client-token'))).toBe(200);
-    expect(await exhaust(bearer('client-token'))).toContain(429);
-    expect(new Set(await exhaust(player('p1', 'players:read any-player')))).toEqual(new Set([200]));
+    const redis = redisIsInstalled ? [{ REDIS_URL: (await startRedis()).url }] : [];
+    for (const store of [{}, ...redis]) {
+      const both = await startBoth({ ...signer.env, ...limits, ...store, CLIENT_TOKENS_FILE: file });
+      const send = async (headers: Record<string, string>) =>
+        (await both.gateway.query('{ __typename }', {}, headers)).status;
+      const exhaust = (headers: Record<string, string>) => Promise.all(Array.from({ length: 10 }, () => send(headers)));
+      expect(await exhaust(player('p1'))).toContain(429);
+      expect(await send(bearer('client-token'))).toBe(200);
+      expect(await exhaust(bearer('client-token'))).toContain(429);
+      expect(new Set(await exhaust(player('p1', 'players:read any-player')))).toEqual(new Set([200]));
+    }
   });
 
   test('cost as much as their complexity says', async () => {
@@ -156,6 +193,18 @@ describe('operations', () => {
     expect([stranger.status, stranger.headers.get('ratelimit')]).toEqual([401, null]);
   }
 
+  test('have windows of whole seconds, long enough for the burst', async () => {
+    for (const [perSecond, burst, window] of [
+      ['2', '5', 3],
+      ['10', '10', 1],
+    ]) {
+      const limits = { MAX_OPERATIONS_PER_SECOND: `${perSecond}`, MAX_OPERATIONS_BURST: `${burst}` };
+      const { gateway } = await startBoth({ ...signer.env, ...limits });
+      const { headers } = await gateway.query('{ __typename }', {}, player('p1'));
+      expect(headers.get('ratelimit-policy')).toBe(`"operations";q=${burst};w=${window}`);
+    }
+  });
+
   test('tell their cost to a client that asks for it, in production too', async () => {
     const { gateway } = await startBoth({ ...signer.env, NODE_ENV: 'production' });
     const ask = (headers: Record<string, string>) => gateway.query(COSTLY, {}, { ...player('p1'), ...headers });
@@ -173,6 +222,7 @@ describe('operations', () => {
     const both = await startBoth({ ...signer.env, ...file, MAX_CONCURRENT_OPERATIONS: '1000' });
     expect(await sendAll(both, texts('New', 51), 'p1')).toEqual([...times(50, 200), 429]);
     expect(await sendAll(both, [...texts('New', 1), ...listed], 'p3')).toEqual(times(61, 200));
+    expect(await sendAll(both, texts('Server', 60), 'shop', 'players:read any-player')).toEqual(times(60, 200));
     // An operation that is not valid is new each time.
     const invalid = Array(60).fill('{ me { nothing } }');
     expect(await sendAll(both, invalid, 'p2')).toEqual([...times(50, 400), ...times(10, 429)]);
@@ -198,6 +248,16 @@ describe('reads of coupons', () => {
     expect(errors).toMatchObject([0, 1].map((index) => ({ path: ['players', index, 'coupons'], extensions })));
     expect(data.players.map(({ id }: { id: string }) => id)).toEqual(['p3', 'p4']);
     expect(couponCalls(both)).toEqual([]);
+  });
+
+  test('of more players than the limit are allowed in one operation, which consumes all of it', async () => {
+    const both = await startBoth(server);
+    const headers = player('server', 'players:read coupons:read any-player');
+    const query = (ids: string) =>
+      both.gateway.query(`{ players(playerUniqueIds: [${ids}]) { coupons { code } } }`, {}, headers);
+    expect((await query('"p1", "p2", "p3", "p4", "p5"')).errors).toEqual([]);
+    expect(couponCalls(both)).toHaveLength(5);
+    expect((await query('"p6"')).codes).toEqual(['RATE_LIMITED']);
   });
 
   test('take one of the allowance for a player, however often its coupons stand in the operation', async () => {
@@ -277,6 +337,30 @@ describe('failed authentications', () => {
     expect(Number(await evaluations()) - before).toBeLessThanOrEqual(
       5 + 2 * Math.ceil((performance.now() - began) / 1_000),
     );
+  });
+
+  test('that are forgiven in a later window allow no more failures in it', async () => {
+    const clients = redisIsInstalled ? [new Redis((await startRedis()).url)] : [];
+    for (const redis of [undefined, ...clients]) {
+      if (redis) atEnd(() => redis.disconnect());
+      const rates = { ...loadConfig({}).rates, failedAuthentications: { perSecond: 1, burst: 10 } };
+      const { failuresOf } = createRateLimits(rates, redis && { redis, impatience: createImpatience(1_000) });
+      const { count, forgive } = failuresOf('192.0.2.1');
+      for (let forgiven = 0; forgiven < 5; forgiven += 1) forgive();
+      const counted = await Promise.allSettled(Array.from({ length: 11 }, count));
+      expect(counted.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    }
+  });
+
+  test('are not those of tokens that nobody can verify while the provider of the keys fails', async () => {
+    const failing = createServer((_request, response) => void response.writeHead(500).end());
+    await once(failing.listen(0, '127.0.0.1'), 'listening');
+    atEnd(() => failing.close().closeAllConnections());
+    const keys = `http://127.0.0.1:${Object(failing.address()).port}/keys`;
+    const provider = { JWT_SECRET: '', JWT_JWKS_URL: keys, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
+    const { gateway } = await startBoth({ ...env, ...provider });
+    const headers = bearer(keySigner('RS256', 'first'));
+    for (let i = 0; i < 10; i += 1) expect((await post(gateway.url, {}, headers)).status).toBe(503);
   });
 
   test('are counted by the address of the connection unless a proxy is trusted, and not for valid tokens', async () => {
