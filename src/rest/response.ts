@@ -73,12 +73,15 @@ export function readResponse(
   return null;
 }
 
-/** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
+/**
+ * `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. A date counts
+ * from the `Date` of the response: the clocks of the service and of this machine can differ.
+ */
 function delayOf({ headers }: UpstreamResponse): number | undefined {
   const value = String(headers['retry-after']).trim();
   // `Date.parse` takes numbers such as 1.5 for dates of the year 2001.
   const date = /[A-Z]/i.test(value) ? Date.parse(value) : Number.NaN;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : date - Date.now();
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : date - (Date.parse(String(headers['date'])) || Date.now());
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 

@@ -78,6 +78,14 @@ describe('Retry-After', () => {
   });
 });
 
+test('a Retry-After that is a date counts from the Date of its response', async () => {
+  const { upstream, rest } = await start();
+  const headers = { date: 'Wed, 21 Oct 2015 07:28:00 GMT', 'retry-after': 'Wed, 21 Oct 2015 07:28:20 GMT' };
+  upstream.on('GET /player', { status: 503, headers });
+  expect(await failure(read(rest))).toMatchObject({ ...unavailable, status: 503, retryAfterMs: 20_000 });
+  expect(upstream.calls()).toHaveLength(1);
+});
+
 test('a Retry-After that ends after the time of the call, which began with its first request, is told at once', async () => {
   const { upstream, rest } = await start({ timeoutMs: 1_800 });
   upstream.on('GET /player', { status: 503, headers: { 'retry-after': '1' } });
