@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
-import { Secret } from './secret.ts';
+import { reveal, Secret } from './secret.ts';
 
 export const text = z.string().describe('text');
 
@@ -129,7 +129,12 @@ export const redisUrl = readBy(
   },
   'secret',
   'must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25',
-);
+)
+  // ioredis would take their names apart into characters, and never connect.
+  .refine((url) => !new URL(reveal(url)).searchParams.has('sentinels'), {
+    error: 'must not name Sentinels; use the address of the primary, or a name that follows it',
+  })
+  .describe('secret');
 
 /** The parts of a text between commas, without white space around them. Empty parts do not count. */
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
