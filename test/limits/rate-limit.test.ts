@@ -121,6 +121,8 @@ describe('operations', () => {
       expect(await send(bearer('client-token'))).toBe(200);
       expect(await exhaust(bearer('client-token'))).toContain(429);
       expect(new Set(await exhaust(player('p1', 'players:read any-player')))).toEqual(new Set([200]));
+      await exhaust(player('p2', 'players:read any-player'));
+      expect(await send(player('p2'))).toBe(200);
     }
   });
 
