@@ -305,9 +305,9 @@ export type PlayerAttributes = {
   readonly __typename?: 'PlayerAttributes';
   /** Average amount of the player's orders. */
   readonly avgOrderAmount?: Maybe<Scalars['Float']['output']>;
-  /** City. */
+  /** City as you sent it. */
   readonly city?: Maybe<Scalars['String']['output']>;
-  /** Country. */
+  /** Country as you sent it, for example `US`: no form is checked. */
   readonly country?: Maybe<Scalars['String']['output']>;
   /** Free extra attributes: strings and numbers by name. */
   readonly custom?: Maybe<Scalars['CustomAttributes']['output']>;
@@ -335,7 +335,7 @@ export type PlayerAttributes = {
   readonly totalOrders?: Maybe<Scalars['Int']['output']>;
   /** Total amount the player has spent. */
   readonly totalSpent?: Maybe<Scalars['Float']['output']>;
-  /** ZIP code. */
+  /** ZIP or postal code as you sent it. */
   readonly zip?: Maybe<Scalars['String']['output']>;
 };
 
@@ -348,7 +348,7 @@ export type PlayerAttributesInput = {
   readonly avgOrderAmount?: InputMaybe<Scalars['Float']['input']>;
   /** City. */
   readonly city?: InputMaybe<Scalars['String']['input']>;
-  /** Country. */
+  /** Country in a form of your choice, for example `US`. */
   readonly country?: InputMaybe<Scalars['String']['input']>;
   /**
    * Free extra attributes: strings and numbers by name. Names that are left out stay as they are. At most 16 KB (16,384 bytes
@@ -379,7 +379,7 @@ export type PlayerAttributesInput = {
   readonly totalOrders?: InputMaybe<Scalars['Int']['input']>;
   /** Total amount the player has spent. */
   readonly totalSpent?: InputMaybe<Scalars['Float']['input']>;
-  /** ZIP code. */
+  /** ZIP or postal code. */
   readonly zip?: InputMaybe<Scalars['String']['input']>;
 };
 

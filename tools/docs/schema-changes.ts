@@ -1,5 +1,5 @@
 /* docs/schema-changes.md: what changed between the released versions of the schema. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
 
@@ -12,8 +12,8 @@ For client teams. After this page you know what an upgrade of the gateway change
 This page lists what changed in the schema from one version to the next. The behaviour behind the schema is in [CHANGELOG.md](../CHANGELOG.md).
 
 - **What is deprecated stays for two minor versions.** A field, argument or enum value that will go is marked \`@deprecated\` with what to use in its place. Deprecated in 0.3, it works in 0.3 and 0.4 and can go in 0.5. \`npm run explain -- FILE\` lists the deprecated fields of your operations, and \`npm run explain -- --check SDL FILE\` says whether they are valid against a version.
-- **Breaking** changes make a valid operation invalid, or change the type of a value. **Dangerous** ones can surprise a client: a new enum value (each enum that can grow has \`UNKNOWN\`), a new optional argument, another default. All others only add.
-- Changed descriptions are not listed.
+- **Breaking** changes make a valid operation invalid, or change the type of a value. **Dangerous** ones leave operations valid and can surprise a program: a new enum value (each enum that can grow has \`UNKNOWN\`), a new optional argument, another default, a new interface. Generate your types again and run your tests. A removed \`@specifiedBy\` changes no value. All others only add.
+- Changed descriptions are not listed. What is deprecated now has the word **Deprecated** in [schema.md](schema.md).
 `;
 
 const LEVELS = [
@@ -61,7 +61,8 @@ async function section(before: Release, after: Release, sdl: string): Promise<st
     // What everybody looks for first.
     return level === CriticalityLevel.Breaking ? [`${title}: nothing.\n`] : [];
   });
-  return `## ${after.version}, since ${before.version}\n\n${sdl}\n\n${lists.join('\n')}`;
+  const state = existsSync(`schema/released/${after.version}.graphql`) ? '' : ' (in preparation)';
+  return `## ${after.version}${state}, since ${before.version}\n\n${sdl}\n\n${lists.join('\n')}`;
 }
 
 function isOfTheContract({ type }: Change): boolean {

@@ -4,12 +4,14 @@ import { readFileSync } from 'node:fs';
 import {
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   type GraphQLType,
   getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
+  isLeafType,
   isObjectType,
   isScalarType,
   isSpecifiedScalarType,
@@ -44,7 +46,7 @@ Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gatewa
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
-- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more. "× 50" or "× \`limit\`": what is selected below the field counts that often. "each 20": every object that the field returns adds 20. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
+- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. "30 + 10 × below": these count 10 times, so \`coupons { code value }\` adds 30 + 10 × 2 = 50. A list of unknown length is assumed to have so many items; what it has beyond them is added when it is there. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
 - **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without this entry have none of their own.
 `;
 
@@ -69,7 +71,23 @@ export function schemaPage(directory: URL): string {
     `## ${title}\n`,
     ...others.filter(is).map((type) => typeSection(page, type)),
   ]);
-  return `${[INTRODUCTION, ...operations, ...sections].join('\n').trimEnd()}\n`;
+  const link = (text: string, target = text) => `[${text}](#${target})`;
+  const fieldsOf = (type: GraphQLObjectType) =>
+    Object.keys(type.getFields()).map((name) => link(name, `${type.name}.${name}`));
+  const index = table(
+    ['kind', 'names'],
+    [
+      ...roots.map((type) => [type.name, fieldsOf(type).join(', ')]),
+      ...kinds.map(([title, is]) => [
+        title,
+        others
+          .filter(is)
+          .map(({ name }) => link(name))
+          .join(', '),
+      ]),
+    ],
+  );
+  return `${[INTRODUCTION, index, ...operations, ...sections].join('\n').trimEnd()}\n`;
 }
 
 function readEndpoints(directory: URL): Map<string, string> {
@@ -169,8 +187,12 @@ function costOf(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>): s
   const size = directiveOf(schema, 'listSize', field);
   const slicing: unknown = Array.isArray(size?.['slicingArguments']) ? size['slicingArguments'][0] : undefined;
   const items = slicing === undefined ? size?.['assumedSize'] : `\`${slicing}\``;
-  const each = weightOf(schema, getNamedType(field.type));
-  return [weight, each && `each ${each}`, size && `× ${items}`].filter(Boolean).join(' ');
+  const type = getNamedType(field.type);
+  const [own, each] = [Number(weight ?? 1), weightOf(schema, type)];
+  if (size === undefined) return own + each > 1 ? String(own + each) : '';
+  // Each value of a list without fields counts one.
+  if (isLeafType(type)) return String(own + Number(items));
+  return `${own} + ${items} × ${each ? `(${each} + below)` : 'below'}`;
 }
 
 interface Described {

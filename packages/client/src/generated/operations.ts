@@ -51,7 +51,7 @@ export type PlayerAttributesInput = {
   avgOrderAmount?: number | null | undefined;
   /** City. */
   city?: string | null | undefined;
-  /** Country. */
+  /** Country in a form of your choice, for example `US`. */
   country?: string | null | undefined;
   /**
    * Free extra attributes: strings and numbers by name. Names that are left out stay as they are. At most 16 KB (16,384 bytes
@@ -82,7 +82,7 @@ export type PlayerAttributesInput = {
   totalOrders?: number | null | undefined;
   /** Total amount the player has spent. */
   totalSpent?: number | null | undefined;
-  /** ZIP code. */
+  /** ZIP or postal code. */
   zip?: string | null | undefined;
 };
 
