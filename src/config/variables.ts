@@ -7,7 +7,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'the most in one window, which lasts this number ÷ the rate, rounded up (100 ÷ 50 = 2 s)';
+const BURST = 'the most in one window; it lasts this number ÷ the rate of the row above, in seconds, rounded up';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
@@ -67,7 +67,10 @@ export const VARIABLES = z.object({
   REDIS_CA_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CA_FILE`'),
   REDIS_CLIENT_CERT_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CLIENT_CERT_FILE`'),
   REDIS_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: the key of `REDIS_CLIENT_CERT_FILE`'),
-  PLAYER_IDS: f.oneOf(['opaque', 'personal']).default('opaque').describe('`personal`: ids of friends are contacts'),
+  PLAYER_IDS: f
+    .oneOf(['opaque', 'personal'])
+    .default('opaque')
+    .describe('`personal`: ids are addresses or numbers; those of friends need `contacts:read`'),
   LOG_KEY: f.key
     .optional()
     .describe("key of hashes in log and friends' ids, 16 characters or more; else `REST_API_KEY`"),
@@ -86,7 +89,10 @@ export const VARIABLES = z.object({
     .default(0)
     .describe('how long requests are still accepted after SIGTERM: [by platform](environments.md#by-platform)'),
   SHUTDOWN_GRACE_MS: f.milliseconds.default(10_000).describe('how long requests in flight may take after that'),
-  PERSISTED_OPERATIONS: f.oneOf(['off', 'log', 'enforce']).default('off').describe('outside the manifest: log, refuse'),
+  PERSISTED_OPERATIONS: f
+    .oneOf(['off', 'log', 'enforce'])
+    .default('off')
+    .describe('an operation outside the manifest: `log` it, or `enforce` refuses it'),
   PERSISTED_OPERATIONS_FILE: f.texts.default([]).describe('files of manifests; a folder stands for its `*.json`'),
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: f.oneOf(SCOPES).optional().describe('a caller with it may send any operation'),
   OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl.optional().describe("collector (OTLP, HTTP); the SDK's `OTEL_*` apply too"),
@@ -95,7 +101,9 @@ export const VARIABLES = z.object({
   OTEL_SDK_DISABLED: f.flag.default(false).describe('`true` exports no traces'),
 
   MAX_CONCURRENT_OPERATIONS: f.count.default(1_000).describe('operations executed at once; others get 503'),
-  MAX_CONCURRENT_OPERATIONS_PER_CALLER: f.count.optional().describe('the same of one player; unset: an eighth'),
+  MAX_CONCURRENT_OPERATIONS_PER_CALLER: f.count
+    .optional()
+    .describe('the same of one caller without `any-player`; unset: an eighth'),
   MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: f.count
     .optional()
     .describe('the same of one caller with `any-player`; unset: all but an eighth'),
