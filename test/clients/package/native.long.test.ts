@@ -39,13 +39,16 @@ globalThis.start = async (fetch) => {
 const BUNDLE = `
 import { createRequire } from 'node:module';
 import Metro from 'metro';
+import { FileStore } from 'metro-cache';
 
 const path = createRequire(import.meta.url).resolve('@react-native/metro-babel-transformer');
+// What both bundles contain is compiled once.
+const cache = new FileStore({ root: 'cache' });
 const config = await Metro.loadConfig({ cwd: process.cwd() }, {});
 for (const [out, unstable_enablePackageExports] of Object.entries({ exports: true, folders: false })) {
   const resolver = { ...config.resolver, unstable_enablePackageExports, unstable_conditionNames: ['require', 'react-native'], resolverMainFields: ['react-native', 'browser', 'main'], useWatchman: false };
   const transformer = { ...config.transformer, babelTransformerPath: path };
-  const settings = { ...config, cacheStores: [], maxWorkers: 1, reporter: { update() {} }, resolver, transformer };
+  const settings = { ...config, cacheStores: [cache], maxWorkers: 2, reporter: { update() {} }, resolver, transformer };
   await Metro.runBuild(settings, { entry: 'index.js', platform: 'android', dev: false, minify: false, out });
 }
 process.exit();
