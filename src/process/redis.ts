@@ -26,8 +26,8 @@ const NO_USE: [RegExp, string][] = [
 ];
 
 /**
- * The commands of the gateway's scripts beside SET: without one of them, Redis is of no more use than one that takes no writes.
- * DEL is the first, because another replica may just have done the same.
+ * The commands of the gateway's scripts beside SET. A Redis that does not allow one of them is reported like one that takes no
+ * writes. DEL comes first, because the key can be a text, or the hash that another replica has just made.
  */
 const USE_ALL = `
 for _, command in ipairs({ 'DEL', 'GET', 'PTTL', 'HGETALL' }) do redis.call(command, KEYS[1]) end

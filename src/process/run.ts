@@ -112,7 +112,7 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
 `;
 }
 
-const TRY_IT = `Try it:
+const TRY_IT = `Try it in GraphiQL:
 
     {
       player(playerUniqueId: "demo-player") {

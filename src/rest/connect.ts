@@ -9,18 +9,16 @@ import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;
-/**
- * When a look-up fails, or takes longer than the first, the addresses of the last one are used, unless they are older than the
- * second. In milliseconds.
- */
+/** After which time of a look-up the addresses of the last one are used, as when it fails, in milliseconds. */
 const LOOK_UP_MS = 500;
+/** The age up to which these are used, in milliseconds. */
 const LAST_ADDRESSES_MS = 600_000;
 /** How long an address that could not be reached is tried after the others, in milliseconds. */
 const AVOID_MS = 60_000;
 /** The largest head of a response, in bytes. */
 const MAX_HEAD_BYTES = 65_536;
 
-/** After how many such responses in a row the connections are replaced, and how long they are kept at least, in milliseconds. */
+/** After how many responses of another server in a row connections are replaced, and how long they are kept at least, in ms. */
 const RENEW_AFTER = 3;
 const RENEW_EACH_MS = 2_500;
 
