@@ -7,7 +7,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'the most in one window; it lasts this number ÷ the rate of the row above, in seconds, rounded up';
+const BURST = 'the most in one window';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
