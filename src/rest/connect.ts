@@ -109,14 +109,16 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   };
-  if (uri === undefined) return () => keepingClients(new Pool(origin, { ...shared, connect: withoutContinue(direct) }));
+  const openPool = (to: string | URL, own: object, connect: buildConnector.connector) =>
+    keepingClients(new Pool(to, { ...own, connect: withoutContinue(connect) }), maxAgeMs);
+  if (uri === undefined) return () => openPool(origin, shared, direct);
   return () =>
     new ProxyAgent({
       ...shared,
       uri,
       requestTls: { ...tls, timeout: timeoutMs },
       proxyTls: { timeout: timeoutMs },
-      factory: (to, own) => keepingClients(new Pool(to, { ...own, connect: withoutContinue(Object(own).connect) })),
+      factory: (to, own) => openPool(to, own, Object(own).connect),
       // A proxy that does not answer CONNECT.
       clientFactory: (proxy, own) => createProxyClient(proxy, { ...own, headersTimeout: timeoutMs }),
     });
@@ -157,14 +159,16 @@ function replaceContinue(chunk: Buffer | null): Buffer | null {
  * allowed, which are not counted and not closed. A client that got the certificate of another host stays busy, so that one is
  * removed.
  */
-function keepingClients(pool: Pool): Pool {
+function keepingClients(pool: Pool, maxAgeMs: number): Pool {
   const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
-  // undici compares `ttl` with the wall clock, which can be set back.
+  // undici compares `ttl`, the time of opening, with the wall clock, which can be set back; and for all clients at each request.
   pool.on('connect', (_origin, clients) => {
-    const openedAt = performance.now();
-    const ttl = { get: () => Date.now() - (performance.now() - openedAt), set: () => undefined, configurable: true };
-    for (const client of clients) Object.defineProperty(client, 'ttl', ttl);
+    const client: (Dispatcher & { ttl?: number }) | undefined = clients.at(-1);
+    if (!client) return;
+    client.ttl = 0; // No time: it is kept.
+    const aged = setTimeout(() => Object.assign(client, { ttl: 1 }), maxAgeMs).unref(); // 1970: it is replaced.
+    client.once('disconnect', () => clearTimeout(aged));
   });
   return pool.on('connectionError', (origin, clients, error) => {
     if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') remove?.(origin, clients, error);
