@@ -98,6 +98,7 @@ onEachStore('referrals', (client, service) => {
     ['「jun@mail.example」、', 'jun@mail.example', PENDING],
     ['eli@mail.example، ', 'eli@mail.example', PENDING],
     ['gus@mail.example!', '• gus@mail.example?', PENDING],
+    ['İlker@mail.example', 'ilker@mail.example', PENDING],
     ['.ivy@mail.example', 'ivy@mail.example', NONE],
     ['ann.o@mail.example', 'anno@mail.example', NONE],
     ['udo@ü：80', 'udo@ö：80', NONE],
@@ -181,6 +182,11 @@ onEachStore(
       ['0033 (0) 6 12 34 56 06', '(+33) 612345606', PENDING],
       ['tel:+33-6-12-34-56-07', '+33 6 12 34 56 07', PENDING],
       ['+33 6 12 34 56 08', '+33 6 12 34 56 09', NONE],
+      ['+52 1 55 1234 5601', '+52 55 1234 5601', PENDING],
+      ['0052 045 55 1234 5602', '+52 01 55 1234 5602', PENDING],
+      ['+54 11 2345 6701', '+54 9 11 2345 6701', PENDING],
+      ['+55 11 8765 4301', '+55 (11) 98765-4301', PENDING],
+      ['+55 11 3765 4302', '+55 11 93765 4302', NONE],
     ]);
   },
   { programme: programmeWith({ contact: 'mobile' }) },
@@ -214,6 +220,20 @@ onEachStore(
     ]);
   },
   { programme: programmeWith({ contact: 'mobile', country: 'AU' }) },
+);
+
+onEachStore(
+  'a contact of a programme by mobile in a country that had prefixes for mobile phones',
+  (client) => {
+    compares(client, 'mobile', [
+      ['044 55 1234 5601', '+52 1 55 1234 5601', PENDING],
+      ['045 33 1234 5602', '33 1234 5602', PENDING],
+      ['01 55 1234 5603', '52 1 55 1234 5603', PENDING],
+      ['1 551 234 5604', '+1 551 234 5604', PENDING],
+      ['0044 7911 123405', '+44 7911 123405', PENDING],
+    ]);
+  },
+  { programme: programmeWith({ contact: 'mobile', country: 'MX' }) },
 );
 
 const DAY = 24 * 60 * 60 * 1000;

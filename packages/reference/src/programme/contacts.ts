@@ -28,6 +28,10 @@ const MOBILE = /^\d{5,20}$/;
 /** What people write between the digits of a number: spaces, all kinds of dashes, dots, slashes and brackets. */
 const NUMBER = /^[\s\p{P}]*\+?[\d\s\p{P}\u2212\u30fc]+$/u;
 
+/** Digits of mobile phones that their owners write or leave out, and libphonenumber keeps: prefixes and a ninth digit. */
+const [OF_MEXICO, IN_MEXICO] = [/(?<=^52)(?:0?1|04[45])(?=\d{10}$)/, /^0(?:1|4[45])(?=\d{10}$)/];
+const MOBILE_NINE = /(?<=^54)(?=[1-8]\d{9}$)|(?<=^55\d\d)(?=[689]\d{7}$)/;
+
 /**
  * Reads an e-mail address or a mobile number in the form in which contacts are compared; undefined if the text cannot be
  * one. Both are read without invisible characters, in the Unicode form NFKC, with the digits of every script as ASCII.
@@ -47,8 +51,9 @@ export function readContact(kind: ContactKind, text: string, country?: CountryCo
 function readEmail(text: string): string | undefined {
   const address = (IN_BRACKETS.exec(text)?.[1] ?? text).trim();
   const bare = address.replace(/^mailto:\s*([^?]*).*$/is, (_all, linked: string) => unescaped(linked));
-  // Lower case can decompose a character again.
-  const value = bare.replace(QUOTED, '$1').replace(AROUND, '').toLowerCase().normalize('NFKC');
+  // Lower case can decompose a character again, and the Turkish capital `İ` becomes `i` with a dot above.
+  const lower = bare.replace(QUOTED, '$1').replace(AROUND, '').toLowerCase().normalize('NFKC');
+  const value = lower.replaceAll('i\u0307', 'i');
   if (!EMAIL.test(value)) return undefined;
   return value.replace(UNICODE_DOMAIN, (domain) => domainToASCII(domain) || domain);
 }
@@ -57,7 +62,8 @@ function readMobile(text: string, country: CountryCode | undefined): string | un
   const number = text.replace(/^tel:/i, '');
   if (!NUMBER.test(number)) return undefined;
   // The zero in brackets is dialled inside the country alone. Italian numbers keep a zero, and write it without brackets.
-  const digits = number.replace(/(?<=\d.*)\(\s*0\s*\)/s, '').replace(/\D/g, '');
+  const dialled = number.replace(/(?<=\d.*)\(\s*0\s*\)/s, '').replace(/\D/g, '');
+  const digits = country === 'MX' ? dialled.replace(IN_MEXICO, '') : dialled;
   if (!MOBILE.test(digits)) return undefined;
   const abroad = `+${digits.replace(/^00/, '')}`;
   const hasOwnCode = country !== undefined && digits.startsWith(getCountryCallingCode(country));
@@ -67,7 +73,8 @@ function readMobile(text: string, country: CountryCode | undefined): string | un
   const read = [parseMobile, parseNumber].flatMap((parse) => forms.flatMap((form) => parse(form, country) ?? []));
   // Numbers of mobile phones first: `49 151 …` can be a number of the fixed network of Germany too.
   const found = read.find((one) => one.isValid()) ?? read.find((one) => one.isPossible());
-  const value = found ? found.number.slice(1) : digits.replace(/^00/, '');
+  const international = found ? found.number.slice(1) : digits.replace(/^00/, '');
+  const value = international.replace(OF_MEXICO, '').replace(MOBILE_NINE, '9');
   return MOBILE.test(value) ? value : undefined;
 }
 
