@@ -102,17 +102,17 @@ export function onEachStore(
   });
 }
 
-/** Runs a statement on a connection of its own. */
-async function query(sql: string, connectionString = POSTGRES_URL): Promise<pg.QueryResult> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
+/** Runs a statement on a connection of its own, to no database of a test. */
+export async function query(sql: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2_000 });
   await client.connect();
   return client.query(sql).finally(() => client.end());
 }
 
 /** Ends the connections of a service to its database; returns how many there were. */
 export async function endConnections({ databaseUrl }: Place): Promise<number> {
-  const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
-  return (await query(`select pg_terminate_backend(pid) ${others}`, databaseUrl)).rowCount ?? 0;
+  const sessions = `pg_stat_activity where datname = '${databaseUrl?.split('/').at(-1)}'`;
+  return (await query(`select pg_terminate_backend(pid) from ${sessions}`)).rowCount ?? 0;
 }
 
 /** Locks the row of a player until the returned function is called. */

@@ -183,6 +183,16 @@ onEachStore(
       expect((await post(path, '203.0.113.79')).status).toBe(200);
     });
 
+    test('limits nobody for longer than the period when the clock was a year ahead and is corrected', async () => {
+      const path = await linkOf('ahead');
+      clock += 365 * 86_400_000;
+      expect(await all(path, Array(3).fill('192.0.2.30'))).toEqual([200, 200, 429]);
+      clock -= 365 * 86_400_000;
+      expect(await all(path, Array(3).fill('192.0.2.30'))).toEqual([200, 200, 429]);
+      clock += 60_000;
+      expect((await post(path, '192.0.2.30')).status).toBe(200);
+    });
+
     test('keeps no address in the database, and shares the counts with each process that uses it', async () => {
       const path = await linkOf('shared');
       expect(await all(path, ['192.0.2.20', '192.0.2.20'])).toEqual([200, 200]);

@@ -1,10 +1,10 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { openStore } from '../src/store/open.ts';
 import type { Queries } from '../src/store/store.ts';
-import { CONTACT_HASH_KEY, endConnections, found, lockRow, type Place, STORES, startReference } from './kit.ts';
+import { CONTACT_HASH_KEY, endConnections, found, lockRow, type Place, query, STORES, startReference } from './kit.ts';
 
 const insert = (queries: Queries, hash: string) =>
   queries.insertInto('counted_contacts').values({ hash, counted_at: 1 }).execute();
@@ -60,6 +60,26 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       await unlock();
       expect((await client.upsert('locked', { city: 'Köln' })).status).toBe(200);
       expect((await client.backup()).body.message).toBe('PostgreSQL has its own tool: use pg_dump');
+    });
+
+    test('that takes no writes, or that nobody may use, is 503 and says that nothing was stored', async () => {
+      const { client } = await startReference({ at });
+      await client.upsert('kept', { city: 'Bonn' });
+      const name = at.databaseUrl?.split('/').at(-1);
+      for (const [refused, accepted] of [
+        ['set default_transaction_read_only = on', 'reset default_transaction_read_only'],
+        ['allow_connections = false', 'allow_connections = true'],
+      ]) {
+        await query(`alter database ${name} ${refused}`);
+        await endConnections(at);
+        expect(await client.upsert('kept', { city: 'Köln' })).toMatchObject({
+          status: 503,
+          body: { message: 'The database cannot be reached; nothing of this request was stored' },
+        });
+        await query(`alter database ${name} ${accepted}`);
+        await endConnections(at);
+        expect(await client.attributes('kept')).toEqual({ city: 'Bonn' });
+      }
     });
 
     test('replaces a connection that is ended in the middle of a transaction, and does the work again', async () => {
@@ -120,6 +140,20 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
     }
     await rename(`${at.dataDir}.moved`, at.dataDir);
     expect((await client.remove('gone')).status).toBe(404);
+  });
+
+  test('keeps a backup that was just made, when the clock was ahead and is corrected', async () => {
+    let now = Date.parse('2031-05-01');
+    const { client } = await startReference({ at, now: () => now });
+    const backups = [(await client.backup()).text];
+    now++;
+    backups.push((await client.backup()).text);
+    now = Date.parse('2030-05-01');
+    backups.push((await client.backup()).text);
+    const kept = await readdir(`${at.dataDir}/backups`);
+    expect(kept.sort().map((name) => `${at.dataDir}/backups/${name}`)).toEqual(
+      [backups[2], backups[1]].map((text = '') => JSON.parse(text).file),
+    );
   });
 
   test('is durable: a write-ahead log that is flushed with every commit', async () => {

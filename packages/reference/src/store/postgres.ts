@@ -10,9 +10,12 @@ import type { Tables } from './tables.ts';
 
 /** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
 const CONFLICT = new Set(['40001', '40P01', '23503']);
-/** The server closes the connection or accepts none (shutdown, start, too many connections), or the network fails. */
+/**
+ * The server closes the connection, accepts none or no writes (shutdown, start, too many connections, a standby, a full
+ * disk, a password that was changed), or the network fails.
+ */
 const LOST =
-  /^(08\d{3}|57P0[123]|53300|25P03|EAI_AGAIN|E[A-Z]+)$|^Connection terminated|^Client has encountered a connection error/;
+  /^(08\d{3}|25006|25P03|28\w{3}|3D000|53\d{3}|55000|57P0[123]|58\w{3}|EAI_AGAIN|E[A-Z]+)$|^Connection terminated|^Client has encountered a connection error/;
 /** A statement that takes too long, no connection that is free in time, and one that is not made in time. */
 const TIMEOUT = /^(57014|timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/;
 

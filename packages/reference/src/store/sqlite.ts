@@ -87,11 +87,15 @@ export async function newBackupPath(dataDir: string, name: string, time = Date.n
   return join(folder, `${name}-${new Date(time).toISOString().replaceAll(':', '-')}.db`);
 }
 
-/** Removes all but the newest `keep` backups of the name that `file` has, and parts that killed processes have left. */
+/**
+ * Removes all but the newest `keep` backups of the name that `file` has, and parts that killed processes have left. `file`
+ * itself stays, whatever the clock says.
+ */
 export async function removeOldBackups(file: string, keep: number): Promise<void> {
   const [folder, prefix] = [dirname(file), basename(file).replace(/\d{4}-.*$/, '')];
   const names = (await readdir(folder)).filter((name) => name.startsWith(prefix)).sort();
-  const old = names.filter((name) => name.endsWith('.db')).slice(0, -keep);
+  const others = names.filter((name) => name.endsWith('.db') && name !== basename(file));
+  const old = others.reverse().slice(keep - 1);
   const parts = names.filter((name) => name.endsWith('.part'));
   for (const name of [...old, ...parts]) await rm(join(folder, name), { force: true });
 }
