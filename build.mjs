@@ -41,6 +41,8 @@ const common = {
   ],
   // Without a CommonJS `module`, this package of Apollo Server falls back to SHA-256 in JavaScript: 4 % of a small request.
   alias: { '@apollo/utils.createhash': 'node:crypto' },
+  // With DEBUG=*, which some platforms and developers set, ioredis would print the password of Redis and every key.
+  define: { 'process.env.DEBUG': 'undefined' },
   // CommonJS packages load Node's own modules with `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   // dist/LICENSES.txt has the licences of the packages.

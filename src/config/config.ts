@@ -121,6 +121,8 @@ function problemsOf(values: ReturnType<typeof derive>, given: NodeJS.ProcessEnv)
     values.TRUST_PROXY === true &&
       'TRUST_PROXY: must be a number of proxies, or their addresses, in production; with true every client can invent its address',
     isPlainHttp(jwksUrl) && 'JWT_JWKS_URL: must begin with https:// in production',
+    given['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' &&
+      'NODE_TLS_REJECT_UNAUTHORIZED: must not be 0 in production, where it trusts every certificate; docs/environments.md says how to trust your own',
   ];
   const problems = [
     ...[...tlsProblems('REST', rest.tls), ...tlsProblems('REDIS', redisTls)],

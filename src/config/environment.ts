@@ -73,6 +73,9 @@ const FAMILIES = /^(?:REST|JWT|MAX|REDIS|PERSISTED|CORS|OPERATION|MANAGEMENT|KEE
 /** Kubernetes sets these for each service of the namespace, such as one with the name `redis`. */
 const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)(?:_(?:ADDR|PORT|PROTO))?)?)$/;
 
+/** What platforms with a Redis of their own set beside `REDIS_URL`, such as REDIS_HOST and REDIS_TLS_URL. */
+const OF_PLATFORMS = /^REDIS_(?!URL|TIMEOUT|CA|CLIENT)/;
+
 /** Given variables that look like settings and are none, with the setting that was probably meant: one line for each. */
 export function misspelt(given: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
@@ -82,6 +85,7 @@ export function misspelt(given: NodeJS.ProcessEnv): string[] {
   return others.flatMap((name) => {
     const [near] = spellings(name).flatMap((one) => bySpelling.get(one) ?? []);
     if (!near && (!FAMILIES.test(name) || OF_KUBERNETES.test(name))) return [];
+    if (given['REDIS_URL'] && OF_PLATFORMS.test(name)) return [];
     const meant = near ?? suggestionList(name, known)[0];
     return `${name}: is no setting${meant ? `; did you mean ${meant}?` : '; docs/configuration.md has all of them'}`;
   });

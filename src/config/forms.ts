@@ -148,8 +148,10 @@ function isOrigin(origin: string): boolean {
 }
 
 export const origins = list
-  // As an address bar shows an origin, with a slash at its end.
-  .transform((all) => all.map((origin) => origin.replace(/(?<=[^/])\/$/, '')))
+  // As browsers send an origin: in lower case and Punycode, without the usual port and the slash of an address bar.
+  .transform((all) =>
+    all.map((given) => (URL.canParse(given) ? new URL(given).href : given).replace(/(?<=[^/])\/$/, '')),
+  )
   .refine(
     (all) => all.every(isOrigin),
     'must be origins such as https://app.example.com, separated by commas, no paths and no wildcards',
@@ -164,9 +166,10 @@ const PROXY = z
 /** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`. With a number it would trust none. */
 export const trustProxy = readBy(
   (given): boolean | string[] | ((address: string, hop: number) => boolean) => {
-    if (given === 'true' || given === 'false') return given === 'true';
-    if (/^\d{1,2}$/.test(given)) return (_address, hop) => hop < Number(given);
-    return z.array(PROXY).parse(given.split(',').map((part) => part.trim()));
+    const text = given.toLowerCase();
+    if (text === 'true' || text === 'false') return text === 'true';
+    if (/^\d{1,2}$/.test(text)) return (_address, hop) => hop < Number(text);
+    return z.array(PROXY).parse(text.split(',').map((part) => part.trim()));
   },
   '`true`, `false`, a number of proxies, or addresses and CIDR ranges',
   'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',

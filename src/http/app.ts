@@ -65,6 +65,8 @@ export async function createApp(config: Config, observation: Observation, option
       connectionsCheckingInterval: 500,
       // In bytes: more than any browser or balancer sends.
       maxHeaderSize: 16_384,
+      // Also with NODE_OPTIONS=--insecure-http-parser, which accepts requests that have two lengths.
+      insecureHTTPParser: false,
       // As in RFC 9110; otherwise Node silently keeps the first.
       joinDuplicateHeaders: true,
     },

@@ -29,6 +29,8 @@ const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the
 
 /** A page of a proxy, whatever its status says. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
+/** An ingress without a route: `default backend - 404`, `404 page not found`. */
+const TEXT_TYPE = /^text\//i;
 /** Bodies that acknowledge a write although they are not objects. */
 const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 
@@ -53,6 +55,7 @@ export function readResponse(
     return new UpstreamError(code, `${endpoint.name} responded ${status}${reason}`, details);
   };
   const isHtml = HTML_TYPE.test(String(headers['content-type']));
+  const isText = TEXT_TYPE.test(String(headers['content-type'])) && !isJson(json) && response.body.length > 0;
   if (status < 300) {
     if (isHtml) return failed('UPSTREAM_INVALID_RESPONSE');
     if (isJson(json)) return endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER ? null : json;
@@ -62,8 +65,10 @@ export function readResponse(
   if (isLater) return failed('UPSTREAM_UNAVAILABLE', delayOf(response) ?? BUSY_RETRY_MS);
   if (status >= 500) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
   if (status < 400) return failed('UPSTREAM_UNAVAILABLE', delayOf(response), REDIRECT);
-  // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
-  if (isHtml) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player. With 401 and 403,
+  // a text may be its own all the same.
+  if (isHtml || (isText && status !== 401 && status !== 403))
+    return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   if (status === 401 || status === 403) return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS);
   if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
   if (status !== 404 || serviceCode !== undefined || (maybeDone && endpoint.method === 'DELETE'))
@@ -109,8 +114,10 @@ function codeOf(body: unknown): number | undefined {
 function inUtf8(body: Buffer, type: unknown): Buffer {
   const [, charset] = /;\s*charset\s*=\s*"?(?!utf-?8\b)([\w-]+)/i.exec(String(type)) ?? [];
   if (charset === undefined || isUtf8(body)) return body;
+  // The decoder takes `utf-16` for little-endian, whatever the byte order mark says.
+  const isBigEndian = body[0] === 0xfe && body[1] === 0xff;
   try {
-    return Buffer.from(new TextDecoder(charset).decode(body));
+    return Buffer.from(new TextDecoder(isBigEndian ? 'utf-16be' : charset).decode(body));
   } catch {
     return body;
   }

@@ -92,6 +92,19 @@ test('variables of others, and those that Kubernetes sets for services, are nobo
   ]);
 });
 
+test('what a platform sets beside REDIS_URL is nobody’s mistake; without REDIS_URL, and of another setting, it is', () => {
+  const ofPlatform = {
+    REDIS_TLS_URL: 'rediss://a',
+    REDIS_HOSTNAME: 'a',
+    REDIS_PASSWORD: 'hunter2',
+    REDIS_NAME: '/web/redis',
+  };
+  expect(report({ ...production, ...ofPlatform, REDIS_URL: 'redis://a' })).toEqual([]);
+  expect(report({ ...production, ...ofPlatform })).toHaveLength(4);
+  const meant = { REDIS_CA: '/a', REDIS_CLIENT_CERT: '/b', REDIS_TIMEOUT: '1', REDIS_URLS: 'redis://a' };
+  expect(report({ ...production, ...meant, REDIS_URL: 'redis://a' })).toHaveLength(4);
+});
+
 function expectUnusable(name: string, problem: string, values: string[]): void {
   for (const value of values) {
     // Values of secrets are not shown, nor is what may have one.
@@ -113,18 +126,22 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | 0.0.0.0/0 | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
 `);
 
-test('white space around a value, words in upper case and the slash at the end of an origin do not matter', () => {
+test('white space around a value, words in upper case, and how an origin is written do not matter', () => {
   const given = {
     REST_TIMEOUT_MS: ' 3000\r\n',
     LOG_LEVEL: 'INFO',
     FEDERATION: 'True',
-    CORS_ORIGINS: 'https://a.example/, https://b.example\n',
+    CORS_ORIGINS:
+      'https://a.example/, https://b.example\n, HTTPS://C.example:443, http://bücher.example:80/, app://Page',
+    TRUST_PROXY: 'Loopback, 2001:DB8::/32',
     REST_API_KEY: '\tkey-of-a-file\n',
   };
   expect(report(given)).toEqual([]);
   const { values } = readEnvironment(given);
   expect(values).toMatchObject({ REST_TIMEOUT_MS: 3_000, LOG_LEVEL: 'info', FEDERATION: true });
-  expect(values.CORS_ORIGINS).toEqual(['https://a.example', 'https://b.example']);
+  const asSent = ['https://c.example', 'http://xn--bcher-kva.example', 'app://Page'];
+  expect(values.CORS_ORIGINS).toEqual(['https://a.example', 'https://b.example', ...asSent]);
+  expect(values.TRUST_PROXY).toEqual(['loopback', '2001:db8::/32']);
 });
 
 /** What becomes of a key in PEM on its way through files, variables and pages of platforms. */
@@ -218,6 +235,7 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       ...{ NODE_ENV: 'production', REST_BASE_URL: 'http://127.0.0.1.evil.example', JWT_SECRET: 'short' },
       ...{ JWT_ISSUER: 'i', CORS_ORIGINS: '*', PORT: 'many', TRUST_PROXY: 'true', JWT_JWKS_URL: 'http://l.example' },
       ...{ REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' },
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
     },
     'PORT: must be a whole number between 0 and 65535 (given: "many")',
     'JWT_SECRET: must have at least 32 bytes',
@@ -228,6 +246,7 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     'CORS_ORIGINS: must name its origins in production; "*" allows every website',
     'TRUST_PROXY: must be a number of proxies, or their addresses, in production; with true every client can invent its address',
     'JWT_JWKS_URL: must begin with https:// in production',
+    'NODE_TLS_REJECT_UNAUTHORIZED: must not be 0 in production, where it trusts every certificate; docs/environments.md says how to trust your own',
   ],
   'an open gateway on something like loopback': [
     { HOST: '127.0.0.1.evil.example' },

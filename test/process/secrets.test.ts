@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
+import { atEnd } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { assertNoLeak } from '../kit/leaks.ts';
 import { raw, requestBytes } from '../kit/raw.ts';
@@ -75,6 +78,30 @@ test('nothing that was ever written or answered holds a key, a token or a contac
   const all = gateway.output() + answers.join('');
   assertNoLeak(all);
   for (const secret of [signer.verifying, DEVICE]) expect(all).not.toContain(secret);
+});
+
+test('with DEBUG=* nothing tells the password of Redis', async () => {
+  const sent: string[] = [];
+  const redis = createServer((socket) => {
+    socket.on('data', (bytes) => sent.push(bytes.toString())).on('error', () => socket.destroy());
+  });
+  await once(redis.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => redis.close());
+  const { port } = Object(redis.address());
+  const gateway = await start({ DEBUG: '*', REDIS_URL: `redis://:a-password-of-redis@127.0.0.1:${port}` });
+  gateway.child.kill('SIGTERM');
+  await gateway.ended;
+  expect(sent.join('')).toContain('a-password-of-redis');
+  expect(gateway.output()).not.toMatch(/a-password-of-redis|ioredis:/);
+});
+
+test('NODE_OPTIONS=--insecure-http-parser does not let a request have two lengths', async () => {
+  const gateway = await start({ NODE_OPTIONS: '--insecure-http-parser' });
+  for (const more of ['Content-Length: 4\r\nTransfer-Encoding: chunked', 'Transfer-Encoding : chunked']) {
+    const headers = ['Content-Type: application/json', more];
+    const body = '1a\r\n{"query":"{ __typename }"}\r\n0\r\n\r\n';
+    expect((await raw(gateway.url, requestBytes({ headers, body }))).status).toBe(400);
+  }
 });
 
 test('the watch that every test gateway is under sees a key, a token, an address and a number', () => {

@@ -190,6 +190,17 @@ test.each([
   expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city } } });
 });
 
+test.each([
+  ['little', (bytes: Buffer) => bytes],
+  ['big', (bytes: Buffer) => bytes.swap16()],
+])('a response in UTF-16 is read in the byte order of its mark: %s end first', async (_order, order) => {
+  const gateway = await start();
+  const raw = order(Buffer.from(`\ufeff${PLAYER}`, 'utf16le'));
+  upstream.on('GET /player', { raw, headers: { 'content-type': 'application/json; charset=UTF-16' } });
+  const read = { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' };
+  expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city: 'Łódź' } } });
+});
+
 const DELETE = { query: 'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }' };
 
 test.each([

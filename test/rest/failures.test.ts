@@ -19,6 +19,7 @@ const same = (endpoints: EndpointName[], result: unknown) =>
 
 const html = { 'content-type': 'text/html' };
 const xhtml = { 'content-type': 'Application/XHTML+XML' };
+const plain = { 'content-type': 'text/plain; charset=utf-8' };
 const rejected = { code: 'UPSTREAM_REJECTED', retryable: false };
 const invalid = { code: 'UPSTREAM_INVALID_RESPONSE', retryable: false };
 const misconfigured = { code: 'UPSTREAM_MISCONFIGURED', retryable: true, retryAfterMs: 60_000 };
@@ -53,6 +54,14 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['400 with a page', { status: 400, raw: '<html>', headers: html }, { ...kept, status: 400 }],
   ['404 with a page', { status: 404, raw: '<html>', headers: html }, { ...kept, status: 404 }],
   ['413 with a page', { status: 413, raw: '<html>', headers: html }, { ...kept, status: 413 }],
+  [
+    '404 of an ingress without a route',
+    { status: 404, raw: 'no such route', headers: plain },
+    { ...kept, status: 404 },
+  ],
+  ['413 with a text', { status: 413, raw: 'too large', headers: plain }, { ...kept, status: 413 }],
+  ['403 with a text', { status: 403, raw: 'Forbidden', headers: plain }, { ...misconfigured, status: 403 }],
+  ['409 with JSON that says it is a text', { status: 409, json: {}, headers: plain }, { ...rejected, status: 409 }],
   ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
   ['broken JSON', { raw: '{"a":' }, invalid],
   ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
@@ -105,6 +114,8 @@ test.each(['no', '7', '["a"]', 'OK OK'])('%j acknowledges nothing', async (raw) 
 test.each<[string, Answer, warned: boolean]>([
   ['404', { status: 404, json: { code: 101, message: 'unknown' } }, false],
   ['404 of a proxy', { status: 404, raw: '<h1>Not found</h1>' }, true],
+  ['404 as a text without characters', { status: 404, raw: '', headers: plain }, true],
+  ['404 with code 101 that says it is a text', { status: 404, json: { code: 101 }, headers: plain }, false],
   ['400 with code 101', { status: 400, json: { code: '101' } }, false],
   ['200 with code 101', { json: { code: 101 } }, false],
 ])('%s says that the player is unknown', async (_case, answer, warned) => {
