@@ -46,7 +46,7 @@ Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gatewa
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
-- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. "30 + 10 × below": these count 10 times, so \`coupons { code value }\` adds 30 + 10 × 2 = 50. A list of unknown length is assumed to have so many items; what it has beyond them is added when it is there. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
+- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. "30 + 10 × below": these count 10 times, so \`coupons { code value }\` adds 30 + 10 × 2 = 50. A list of unknown length is assumed to have so many items; further ones are added when they are read. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
 - **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without this entry have none of their own.
 `;
 
