@@ -7,7 +7,6 @@ import { couponRoutes } from './routes/coupon.ts';
 import { eventRoutes } from './routes/event.ts';
 import { healthRoutes } from './routes/health.ts';
 import { landingRoutes } from './routes/landing.ts';
-import { metricsRoutes } from './routes/metrics.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { playerRoutes } from './routes/player.ts';
 import { referralRoutes } from './routes/referral.ts';
@@ -17,7 +16,7 @@ import { deleteOldCounts } from './store/form-counts.ts';
 
 /** The largest body, in bytes. The largest bodies of normal clients are event maps of about ten kilobytes. */
 const BODY_LIMIT = 1024 * 1024;
-/** As long as the request line can be: a player id that is too long gets the error of `playerIdProblem`, not 404. */
+/** As long as the request line can be: an id that is too long gets the error of `playerIdProblem`, not 404. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 /** How long a client may take to send a request; checked each second. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -32,37 +31,21 @@ interface AppOptions {
   service: Service;
   /** Forms of the landing page that one address may send in a minute, see `limitsOf`. Default 0: no limit. */
   landingPerMinute?: number;
-  /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
   trustProxy?: string[];
+  secretKeyOnAll?: boolean;
   /** Changes the REST interface, for a demo. */
   trouble?: ((app: FastifyInstance) => void) | undefined;
-  /** Every call of the interface needs the secret key too. Default false. */
-  secretKeyOnAll?: boolean;
   /** Default: no log. */
   log?: FastifyBaseLogger | undefined;
 }
 
 /** The public port: the REST interface, the landing page, health. Reads no environment, does not listen. */
-export function createReferenceApp({
-  service,
-  landingPerMinute = 0,
-  trustProxy = [],
-  secretKeyOnAll = false,
-  trouble,
-  log,
-}: AppOptions): FastifyInstance {
-  const app = newApp(log, trustProxy);
+export function createReferenceApp({ service, landingPerMinute = 0, ...options }: AppOptions): FastifyInstance {
+  const app = newApp(options.log, options.trustProxy);
   deleteExpiredRegularly(app, service);
-  metricsRoutes(app, service);
-  app.register(async (scope) => healthRoutes(scope, service));
+  healthRoutes(app, service);
   app.register(async (scope) => landingRoutes(scope, service, landingPerMinute));
-  app.register(
-    async (scope) => {
-      restInterface(scope, service, secretKeyOnAll);
-      trouble?.(scope);
-    },
-    { prefix: '/api/v3.0' },
-  );
+  app.register(async (scope) => restInterface(scope, service, options), { prefix: '/api/v3.0' });
   return app;
 }
 
@@ -87,13 +70,9 @@ function newApp(log: FastifyBaseLogger | undefined, trustProxy: string[] = []): 
     return503OnClosing: false,
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
   });
-  let closing = false;
-  app.addHook('preClose', async () => {
-    closing = true;
-  });
-  // A client that keeps its connection open would keep the app open.
+  // While the app closes, a client that keeps its connection open would keep it open.
   app.addHook('onSend', async (_request, reply) => {
-    if (closing) reply.header('connection', 'close');
+    if (!app.server.listening) reply.header('connection', 'close');
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   app.setNotFoundHandler(() => {
@@ -110,7 +89,7 @@ function requestIdOf({ headers }: IncomingMessage): string {
 }
 
 /** The six endpoints of the interface document. */
-function restInterface(app: FastifyInstance, service: Service, secretKeyOnAll: boolean): void {
+function restInterface(app: FastifyInstance, service: Service, { secretKeyOnAll, trouble }: Partial<AppOptions>): void {
   app.addHook('onRequest', requireKey(service, 'APIKey'));
   if (secretKeyOnAll) app.addHook('onRequest', requireKey(service, 'secretKey'));
   acceptJson(app);
@@ -118,6 +97,7 @@ function restInterface(app: FastifyInstance, service: Service, secretKeyOnAll: b
   couponRoutes(app, service);
   referralRoutes(app, service);
   eventRoutes(app, service);
+  trouble?.(app);
 }
 
 /** One log line for each request. The route stands for the path, which contains player ids. */

@@ -18,14 +18,16 @@ const key = z
   .string()
   .regex(/^([!-~]([ -~]*[!-~])?)?$/, 'must have printable ASCII characters only, and no space at its ends');
 
+const port = wholeNumber(0, 65_535, 'must be a port, 0 to 65535');
+const formsPerMinute = wholeNumber(0, 1_000_000, 'must be a number from 0 (no limit) to 1000000');
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
 const SETTINGS = z
   .object({
     NODE_ENV: z.string().optional(),
     REFERENCE_HOST: z.string().default('127.0.0.1'),
-    REFERENCE_PORT: wholeNumber(0, 65_535, 'must be a port, 0 to 65535').default(4100),
-    REFERENCE_OPERATOR_PORT: wholeNumber(0, 65_535, 'must be a port, 0 to 65535').optional(),
+    REFERENCE_PORT: port.default(4100),
+    REFERENCE_OPERATOR_PORT: port.optional(),
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })
       .refine((url) => !/[?#]/.test(url), 'must have neither a query nor a fragment: links continue its path')
@@ -39,9 +41,7 @@ const SETTINGS = z
         'must be addresses or networks like 10.0.0.0/8, separated by commas',
       )
       .default([]),
-    REFERENCE_LANDING_PER_MINUTE: wholeNumber(0, 1_000_000, 'must be a number from 0 (no limit) to 1000000').default(
-      10,
-    ),
+    REFERENCE_LANDING_PER_MINUTE: formsPerMinute.default(10),
     DATABASE_URL: z
       .url({
         protocol: /^postgres(ql)?$/,
@@ -60,13 +60,11 @@ const SETTINGS = z
     const problem = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
     const builtIn = builtInKeys(settings);
     if (settings.NODE_ENV === 'production') {
-      for (const name of builtIn) problem(name, `must be set in production, as ${name} or ${name}_FILE`);
+      const { PUBLIC_URL, CONTACT_HASH_KEY } = settings;
+      const secrets = CONTACT_HASH_KEY === undefined ? [...builtIn, 'CONTACT_HASH_KEY'] : builtIn;
+      for (const name of secrets) problem(name, `must be set in production, as ${name} or ${name}_FILE`);
       // Without it, links would name the address that the service listens at, and clients keep links for ever.
-      const isMissing = settings.PUBLIC_URL === undefined;
-      if (isMissing) problem('PUBLIC_URL', 'must be set in production: referral links begin with it');
-      if (settings.CONTACT_HASH_KEY === undefined) {
-        problem('CONTACT_HASH_KEY', 'must be set in production, as CONTACT_HASH_KEY or CONTACT_HASH_KEY_FILE');
-      }
+      if (!PUBLIC_URL) problem('PUBLIC_URL', 'must be set in production: referral links begin with it');
     } else if (builtIn.length > 0 && !LOOPBACK.has(settings.REFERENCE_HOST)) {
       problem('REFERENCE_HOST', 'everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first');
     }
@@ -88,33 +86,26 @@ export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): Refer
   throw new OperatorError(['The configuration cannot be used:', ...problems.map((line) => `  ${line}`)].join('\n'));
 }
 
+/** The README says what each of them means. */
 function configOf(settings: Settings) {
   const isProduction = settings.NODE_ENV === 'production';
   return {
     isProduction,
     host: settings.REFERENCE_HOST,
-    /** 0: any free port. */
     port: settings.REFERENCE_PORT,
-    /** The port of the operator's routes on loopback; undefined: none. */
     operatorPort: settings.REFERENCE_OPERATOR_PORT,
-    /** The address for players' browsers, without a slash at its end; undefined: where the service listens. */
     publicUrl: settings.PUBLIC_URL,
     trustProxy: settings.REFERENCE_TRUST_PROXY,
-    /** Forms of the landing page that one address may send in a minute; 0: no limit. */
     landingPerMinute: settings.REFERENCE_LANDING_PER_MINUTE,
     databaseUrl: settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
-    /** How many backups stay when a new one is made. */
     backupKeep: settings.BACKUP_KEEP,
     programmeFile: settings.PROGRAMME_FILE,
-    /** Undefined in development: the key is then a file beside the database. */
     contactHashKey: settings.CONTACT_HASH_KEY,
-    /** Every call needs the secret key, not only deletions and coupons. */
     secretKeyOnAll: settings.REST_SECRET_KEY_ON === 'all',
     /** What the command line sends to the operator's port. A function, so that it is never printed. */
     headers: () => ({ APIKey: settings.REST_API_KEY, secretKey: settings.REST_SECRET_KEY }),
     keys: { apiKey: new Key(settings.REST_API_KEY), secretKey: new Key(settings.REST_SECRET_KEY) },
-    /** A key is a built-in one, which everybody knows. */
     hasDevelopmentKeys: builtInKeys(settings).length > 0,
   };
 }

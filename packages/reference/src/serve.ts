@@ -59,7 +59,7 @@ export async function openService(config: ReferenceConfig, log: Logger): Promise
     log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),
   );
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${port}`;
-  return { store, programme, keys, dataDir, backupKeep, publicUrl, now: Date.now };
+  return { store, programme, keys, backupKeep, publicUrl, now: Date.now };
 }
 
 async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {

@@ -26,7 +26,7 @@ export async function startReference({ at = sqlitePlace(), programme, now = Date
   const store = await at.open();
   let [url, operatorUrl] = ['', ''];
   const service: Service = {
-    ...{ store, dataDir: at.dataDir, backupKeep: 2, now, publicUrl: () => url },
+    ...{ store, backupKeep: 2, now, publicUrl: () => url },
     programme: programme ?? loadProgramme(undefined),
     keys: { apiKey: new Key(KEYS.APIKey), secretKey: new Key(KEYS.secretKey) },
   };

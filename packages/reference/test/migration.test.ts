@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Kysely, Migrator, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import Database from 'libsql';
 import pg from 'pg';
-import { contactHash, storeHash } from '../src/programme/contacts.ts';
+import { contactHash, keyedHash } from '../src/programme/contacts.ts';
 import { readStoreKey } from '../src/store/contact-key.ts';
 import { migrationsWith } from '../src/store/migrate.ts';
 import { openStore } from '../src/store/open.ts';
@@ -37,7 +37,7 @@ const makeOld = (at: Place) =>
       provider: { getMigrations: async () => migrations },
     }).migrateTo(OLD);
     expect(error).toBeUndefined();
-    const hash = storeHash(await readStoreKey(db), `email:${GONE}`);
+    const hash = keyedHash(await readStoreKey(db), `email:${GONE}`);
     await db.insertInto('counted_contacts').values({ hash, counted_at: 5 }).execute();
   });
 

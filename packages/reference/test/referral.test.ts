@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { until } from '../../../test/kit/until.ts';
-import { contactHash, storeHash } from '../src/programme/contacts.ts';
+import { contactHash, keyedHash } from '../src/programme/contacts.ts';
 import { readStoreKey } from '../src/store/contact-key.ts';
 import type { Client } from './client.ts';
 import { CONTACT_HASH_KEY, contentOf, onEachStore, programmeWith } from './kit.ts';
@@ -120,7 +120,7 @@ onEachStore('referrals', (client, service) => {
     const storeKey = await service().store.read(readStoreKey);
     expect(await content()).toContain(contactHash(CONTACT_HASH_KEY, storeKey, { kind: 'email', value: email }));
     // Who has the database, and so its key, cannot try addresses.
-    for (const key of ['', storeKey]) expect(await content()).not.toContain(storeHash(key, `email:${email}`));
+    for (const key of ['', storeKey]) expect(await content()).not.toContain(keyedHash(key, `email:${email}`));
     // Left again, a contact that has counted is not stored, and does not count again.
     for (const one of [email, earlier]) await client.leave('lasting', one);
     expect(await content()).not.toContain('forget');

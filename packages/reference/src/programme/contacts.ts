@@ -96,24 +96,12 @@ function unescaped(text: string): string {
   }
 }
 
-/** The hash of a contact by the key of the store alone. It is never stored: who has the database could try contacts. */
-export function storeHash(storeKey: string, text: string): string {
-  return createHmac('sha256', storeKey).update(text).digest('base64url');
-}
+export const keyedHash = (key: string, text: string): string =>
+  createHmac('sha256', key).update(text).digest('base64url');
 
 /**
  * The keyed hash of a contact. Its two keys are in two places: `storeKey` in the database, `contactKey` in the
- * configuration. Who has the database alone can neither read nor try contacts.
+ * configuration. Who has the database alone can neither read nor try contacts. The inner hash is never stored.
  */
-export function contactHash(
-  contactKey: string,
-  storeKey: string,
-  { kind, value }: { kind: string; value: string },
-): string {
-  return outerHash(contactKey, storeHash(storeKey, `${kind}:${value}`));
-}
-
-/** The hash of a contact from its `storeHash`, which the first versions have stored. */
-export function outerHash(contactKey: string, inner: string): string {
-  return createHmac('sha256', contactKey).update(inner).digest('base64url');
-}
+export const contactHash = (contactKey: string, storeKey: string, { kind, value }: { kind: string; value: string }) =>
+  keyedHash(contactKey, keyedHash(storeKey, `${kind}:${value}`));

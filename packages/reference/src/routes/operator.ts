@@ -6,7 +6,6 @@ import type { CouponGroup } from '../programme/file.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
-import { newBackupPath, removeOldBackups } from '../store/sqlite.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
 import { acceptJson, requireKey, type Service } from './service.ts';
 
@@ -23,7 +22,10 @@ export const OPERATIONS = {
     const { code, uses, usage_limit: usageLimit } = await use(service, decode(USE, body, 'The body').code);
     return { code, uses, ...(usageLimit !== null && { usageLimit, usesLeft: usageLimit - uses }) };
   },
-  '/backup': async (service: Service) => ({ file: await backup(service) }),
+  '/backup': async ({ store, backupKeep, now }: Service) => {
+    if (!store.backup) throw new ApiError(409, 'PostgreSQL has its own tool: use pg_dump');
+    return { file: await store.backup(backupKeep, now()) };
+  },
 };
 
 /** The routes of the operator's port. Both keys are required: other programs of the machine reach the port too. */
@@ -60,12 +62,4 @@ function use({ store, programme, now }: Service, code: string): Promise<CouponRo
     if (!used) throw new ApiError(409, 'The usage limit of the coupon is reached');
     return used;
   });
-}
-
-async function backup({ store, dataDir, backupKeep, now }: Service): Promise<string> {
-  if (!store.backup) throw new ApiError(409, 'PostgreSQL has its own tool: use pg_dump');
-  const file = await newBackupPath(dataDir, 'reference', now());
-  await store.backup(file);
-  await removeOldBackups(file, backupKeep);
-  return file;
 }

@@ -13,8 +13,6 @@ export interface Service {
   programme: Programme;
   /** The API key is required for every call, the secret one to delete players and to read coupons too. */
   keys: { apiKey: Key; secretKey: Key };
-  /** The folder of the service's files; backups go to `backups/` in it. */
-  dataDir: string;
   /** How many backups stay when a new one is made. */
   backupKeep: number;
   /** The address for players' browsers, without a slash at the end. */

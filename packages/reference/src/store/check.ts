@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import { Kysely, SqliteDialect, sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
 import { contactHasher } from './contact-key.ts';
 import { versionOf } from './migrate.ts';
@@ -22,15 +22,12 @@ export async function checkDatabase(
     if (place.file !== undefined) await requireWhole(db);
     // The first versions had no key of the configuration.
     if (due.length === 0) await contactHasher(db, contactHashKey);
-    const count = (table: 'players' | 'referrals' | 'coupons' | 'events') =>
-      db.selectFrom(table).select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow();
-    const [players, referrals, coupons, events] = [
-      await count('players'),
-      await count('referrals'),
-      await count('coupons'),
-      await count('events'),
-    ].map(({ count }) => Number(count));
-    return { database: name, players, referrals, coupons, events, due };
+    const counts: Record<string, number> = {};
+    for (const table of ['players', 'referrals', 'coupons', 'events'] as const) {
+      const query = db.selectFrom(table).select((select) => select.fn.countAll().as('count'));
+      counts[table] = Number((await query.executeTakeFirstOrThrow()).count);
+    }
+    return { database: name, ...counts, due };
   } catch (error) {
     throw new OperatorError(`The service cannot use ${name}: ${reasonOf(error)}`);
   } finally {
@@ -42,15 +39,12 @@ async function openForReading({ databaseUrl, file }: Parameters<typeof checkData
   if (file !== undefined) {
     if (!existsSync(file)) throw new OperatorError(`There is no file ${file}.`);
     const { default: Database } = await import('libsql');
-    const database = new Database(file);
-    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(file) }) });
     return { name: file, db };
   }
   if (databaseUrl === undefined) throw new OperatorError('Name the backup: restore --check BACKUP');
-  const { createPool } = await import('./postgres.ts');
-  const { host, pathname } = new URL(databaseUrl);
-  const pool = createPool(databaseUrl, () => {});
-  return { name: `postgres://${host}${pathname}`, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
+  const { connect } = await import('./postgres.ts');
+  return connect(databaseUrl, () => {});
 }
 
 async function requireWhole(db: Kysely<Tables>): Promise<void> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../errors.ts';
-import { contactHash, outerHash, storeHash } from '../programme/contacts.ts';
+import { contactHash, keyedHash } from '../programme/contacts.ts';
 import { type Queries, reasonOf, type Store } from './store.ts';
 
 /** In development the key is beside the database, in no backup and in no dump. It is made at the first start, mode 0600. */
@@ -23,19 +23,15 @@ export function developmentContactKey(dataDir: string): string {
 
 /** The inner key, which is in the database. */
 export async function readStoreKey(queries: Queries): Promise<string> {
-  const { value } =
-    (await queries
-      .selectFrom('service_state')
-      .select('value')
-      .where('name', '=', 'contact-hash-key')
-      .executeTakeFirst()) ?? {};
-  if (value === undefined) throw new OperatorError(`The database has no key for contact hashes. ${RESTORE}`);
-  return value;
+  const state = queries.selectFrom('service_state').select('value').where('name', '=', 'contact-hash-key');
+  const row = await state.executeTakeFirst();
+  if (!row) throw new OperatorError(`The database has no key for contact hashes. ${RESTORE}`);
+  return row.value;
 }
 
 /** What a table with hashes has of both keys, to recognise them. */
 export const keyMark = (contactHashKey: string, storeKey: string): string =>
-  outerHash(contactHashKey, storeHash(storeKey, 'mark'));
+  keyedHash(contactHashKey, keyedHash(storeKey, 'mark'));
 
 const RESTORE =
   'A restore was partial, or went into a database where the service had started. Restore the whole dump into an empty database.';

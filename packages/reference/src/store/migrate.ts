@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
-import { outerHash } from '../programme/contacts.ts';
+import { keyedHash } from '../programme/contacts.ts';
 import { keyMark, readStoreKey } from './contact-key.ts';
-import { reasonOf } from './store.ts';
+import { isPostgres, reasonOf, slicesOf } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** All migrations, in order. A released migration never changes. */
@@ -67,14 +67,14 @@ async function hashAgain(db: Kysely<Tables>, contactHashKey: string): Promise<vo
   const work = async (queries: Kysely<Tables>) => {
     const counted = await queries.selectFrom('counted_contacts').selectAll().execute();
     const earlier = await queries.selectFrom('earlier_contacts').selectAll().execute();
-    const again = <Row extends { hash: string }>(row: Row) => ({ ...row, hash: outerHash(contactHashKey, row.hash) });
+    const again = <Row extends { hash: string }>(row: Row) => ({ ...row, hash: keyedHash(contactHashKey, row.hash) });
     await queries.deleteFrom('counted_contacts').execute();
     await queries.deleteFrom('earlier_contacts').execute();
     const mark = { hash: keyMark(contactHashKey, await readStoreKey(queries)), counted_at: 0 };
-    for (const rows of slicesOf([mark, ...counted.map(again)])) {
+    for (const rows of slicesOf([mark, ...counted.map(again)], 1_000)) {
       await queries.insertInto('counted_contacts').values(rows).execute();
     }
-    for (const rows of slicesOf(earlier.map(again))) {
+    for (const rows of slicesOf(earlier.map(again), 1_000)) {
       await queries.insertInto('earlier_contacts').values(rows).execute();
     }
     // A contact that has counted needs no row any more, and every row expires.
@@ -82,16 +82,7 @@ async function hashAgain(db: Kysely<Tables>, contactHashKey: string): Promise<vo
     await sql`drop index if exists contacts_by_time`.execute(queries);
     await sql`create index contacts_by_time on contacts (given_at)`.execute(queries);
   };
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  if (isPostgres) return work(db);
-  await db.transaction().execute(work);
-}
-
-/** The databases allow a bounded number of parameters in one statement. */
-function slicesOf<Row>(rows: readonly Row[]): Row[][] {
-  return Array.from({ length: Math.ceil(rows.length / 1_000) }, (_, index) =>
-    rows.slice(index * 1_000, index * 1_000 + 1_000),
-  );
+  await (isPostgres(db) ? work(db) : db.transaction().execute(work));
 }
 
 /**
@@ -99,11 +90,10 @@ function slicesOf<Row>(rows: readonly Row[]): Row[][] {
  * may run again: Kysely runs no migration of SQLite in a transaction.
  */
 async function createTables(db: Kysely<Tables>): Promise<void> {
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   // Neither database uses an id twice, so that nothing of a deleted player can become a new player's.
-  const id = isPostgres ? 'bigint generated always as identity primary key' : 'integer primary key autoincrement';
+  const id = isPostgres(db) ? 'bigint generated always as identity primary key' : 'integer primary key autoincrement';
   // SQLite compares text by its bytes. So must PostgreSQL, whatever the collation of the database is.
-  const text = isPostgres ? 'text collate "C"' : 'text';
+  const text = isPostgres(db) ? 'text collate "C"' : 'text';
   for (const [name, columns] of Object.entries(tables(id, text))) {
     await sql.raw(`create table if not exists ${name} (${columns})`).execute(db);
   }

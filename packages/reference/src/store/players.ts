@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Selectable, Updateable } from 'kysely';
 import type { Wire } from '../wire/response.ts';
-import type { Queries } from './store.ts';
+import { type Queries, slicesOf } from './store.ts';
 import type { PlayersTable } from './tables.ts';
 
 export type PlayerRow = Selectable<PlayersTable>;
@@ -95,12 +95,9 @@ export async function addEvents(
   events: readonly { name: string; metadata: string }[],
   now: number,
 ): Promise<void> {
-  for (let first = 0; first < events.length; first += EVENTS_PER_INSERT) {
-    const slice = events.slice(first, first + EVENTS_PER_INSERT);
-    await queries
-      .insertInto('events')
-      .values(slice.map((event) => ({ ...event, player_id: playerId, received_at: now })))
-      .execute();
+  for (const slice of slicesOf(events, EVENTS_PER_INSERT)) {
+    const rows = slice.map((event) => ({ ...event, player_id: playerId, received_at: now }));
+    await queries.insertInto('events').values(rows).execute();
   }
 }
 

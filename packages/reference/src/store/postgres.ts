@@ -36,8 +36,7 @@ export async function openPostgres(
   options: MigrationOptions,
   onConnectionError: (error: Error) => void,
 ): Promise<Store> {
-  const pool = createPool(url, onConnectionError);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const { name, db } = connect(url, onConnectionError);
   let hashOf: Store['hashOf'];
   try {
     await migrate(db, options, async () => ({
@@ -47,8 +46,6 @@ export async function openPostgres(
   } catch (error) {
     await db.destroy();
     if (error instanceof OperatorError) throw error;
-    const { host, pathname } = new URL(url);
-    const name = `postgres://${host}${pathname}`;
     throw new OperatorError(`The database of DATABASE_URL (${name}) cannot be used: ${reasonOf(error)}`);
   }
   const begin = () => db.startTransaction();
@@ -66,7 +63,8 @@ export async function openPostgres(
   };
 }
 
-export function createPool(connectionString: string, onConnectionError: (error: Error) => void): pg.Pool {
+/** The name is the address without user and password. */
+export function connect(connectionString: string, onConnectionError: (error: Error) => void) {
   const pool = new pg.Pool({
     connectionString,
     application_name: 'reference-service',
@@ -86,7 +84,8 @@ export function createPool(connectionString: string, onConnectionError: (error: 
   // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
   pool.on('error', onConnectionError);
   pool.on('connect', (client) => client.on('error', onConnectionError));
-  return pool;
+  const { host, pathname } = new URL(connectionString);
+  return { name: `postgres://${host}${pathname}`, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
 }
 
 /** A commit that failed, and not by a refusal of the server, may be stored: only work that failed may be tried again. */

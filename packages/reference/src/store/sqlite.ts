@@ -31,11 +31,7 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
   });
   let hashOf: Store['hashOf'];
   try {
-    await migrate(db, options, async () => {
-      const file = await newBackupPath(dirname(path), 'before-migration');
-      await backup(database, file);
-      return { backup: file };
-    });
+    await migrate(db, options, async () => ({ backup: await backup(database, path, 'before-migration', Date.now()) }));
     hashOf = await contactHasher(db, options.contactHashKey);
     await checkpoint(db);
   } catch (error) {
@@ -61,7 +57,11 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
         }
       }),
     check: async () => void (await sql`select 1`.execute(db)),
-    backup: (target) => backup(database, target),
+    async backup(keep, now) {
+      const file = await backup(database, path, 'reference', now);
+      await removeOldBackups(file, keep);
+      return file;
+    },
     close: () => db.destroy(),
   };
 }
@@ -80,18 +80,11 @@ async function transact<Result>(db: Kysely<Tables>, work: (queries: Queries) => 
   }
 }
 
-/** The path of a new file in the folder of backups, which is made. */
-export async function newBackupPath(dataDir: string, name: string, time = Date.now()): Promise<string> {
-  const folder = resolve(dataDir, 'backups');
-  await mkdir(folder, { recursive: true });
-  return join(folder, `${name}-${new Date(time).toISOString().replaceAll(':', '-')}.db`);
-}
-
 /**
  * Removes all but the newest `keep` backups of the name that `file` has, and parts that killed processes have left. `file`
  * itself stays, whatever the clock says.
  */
-export async function removeOldBackups(file: string, keep: number): Promise<void> {
+async function removeOldBackups(file: string, keep: number): Promise<void> {
   const [folder, prefix] = [dirname(file), basename(file).replace(/\d{4}-.*$/, '')];
   const names = (await readdir(folder)).filter((name) => name.startsWith(prefix)).sort();
   const others = names.filter((name) => name.endsWith('.db') && name !== basename(file));
@@ -115,17 +108,22 @@ async function checkpoint(db: Kysely<Tables>): Promise<void> {
 }
 
 /**
- * Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. It gets its name
- * when it is complete and on the disk, which SQLite does not see to.
+ * Writes a copy to the folder `backups` beside the file at `path`, and returns the path of the copy. Blocks the process while
+ * it copies (about 15 ms for each MB), so that the copy is one consistent state. It gets its name when it is complete and on
+ * the disk, which SQLite does not see to.
  */
-async function backup(database: Database.Database, target: string): Promise<void> {
+async function backup(database: Database.Database, path: string, name: string, now: number): Promise<string> {
+  const folder = resolve(dirname(path), 'backups');
+  const target = join(folder, `${name}-${new Date(now).toISOString().replaceAll(':', '-')}.db`);
   const part = `${target}.part`;
+  await mkdir(folder, { recursive: true });
   try {
     database.prepare('vacuum into ?').run(part);
     const file = await open(part, 'r');
     await file.sync();
     await file.close();
     await rename(part, target);
+    return target;
   } finally {
     await rm(part, { force: true });
   }

@@ -1,8 +1,16 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, PostgresAdapter } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** What a query can run on: the store itself, one connection, or a transaction. */
 export type Queries = Kysely<Tables>;
+
+export const isPostgres = (queries: Queries): boolean => queries.getExecutor().adapter instanceof PostgresAdapter;
+
+/** The databases allow a bounded number of parameters in one statement. */
+export function slicesOf<Row>(rows: readonly Row[], length: number): Row[][] {
+  const count = Math.ceil(rows.length / length);
+  return Array.from({ length: count }, (_, index) => rows.slice(index * length, (index + 1) * length));
+}
 
 /** Persistent storage of players and everything that belongs to them, on SQLite or on PostgreSQL. */
 export interface Store {
@@ -23,8 +31,11 @@ export interface Store {
   readonly hashOf: (named: { kind: string; value: string }) => string;
   /** Resolves if the database answers. */
   check(): Promise<void>;
-  /** Writes a consistent copy of the database to a new file. Undefined where the database has a tool of its own. */
-  readonly backup: ((path: string) => Promise<void>) | undefined;
+  /**
+   * Writes a consistent copy of the database to a new file, whose path is returned, and removes all but the newest `keep`.
+   * Undefined where the database has a tool of its own.
+   */
+  readonly backup: ((keep: number, now: number) => Promise<string>) | undefined;
   /** Waits for running work, then closes the database. */
   close(): Promise<void>;
 }

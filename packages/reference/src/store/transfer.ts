@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { PostgresAdapter, sql } from 'kysely';
+import { sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
 import { contactHasher } from './contact-key.ts';
 import { migrationsWith } from './migrate.ts';
-import { type Queries, reasonOf, type Store } from './store.ts';
+import { isPostgres, type Queries, reasonOf, type Store } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /*
@@ -106,7 +106,7 @@ async function insert(queries: Queries, table: keyof Tables, rows: readonly Row[
   const names = Object.keys(rows[0] ?? {});
   const [into, columns] = [sql.table(table), sql.join(names.map((name) => sql.ref(name)))];
   const json = JSON.stringify(rows);
-  if (!(queries.getExecutor().adapter instanceof PostgresAdapter)) {
+  if (!isPostgres(queries)) {
     const values = sql.join(names.map((name) => sql`json_extract(value, ${`$.${name}`})`));
     await sql`insert into ${into} (${columns}) select ${values} from json_each(${json})`.execute(queries);
     return;
