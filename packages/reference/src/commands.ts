@@ -12,7 +12,7 @@ import { reasonOf } from './store/store.ts';
 import { exportLines, importLines } from './store/transfer.ts';
 
 /** Returns what is printed at the end, as JSON. */
-type Run = (config: ReferenceConfig, args: (string | undefined)[]) => Promise<object | undefined>;
+type Run = (config: ReferenceConfig, args: (string | undefined)[]) => Promise<unknown>;
 
 const keyOf = (config: ReferenceConfig) => config.contactHashKey ?? developmentContactKey(config.dataDir);
 
@@ -30,10 +30,7 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   ],
   export: [
     'prints all data as lines of JSON',
-    async (config) => {
-      await inDatabase(openExisting(config), ({ store }) => exportLines(store, console.log));
-      return undefined;
-    },
+    (config) => inDatabase(openExisting(config), ({ store }) => exportLines(store, console.log)),
   ],
   import: [
     'reads such lines from stdin into an empty database',
@@ -49,21 +46,15 @@ export const USAGE = [
 ].join('\n');
 
 /** Finds a command by its words; undefined if there is none. */
-export function commandOf(
-  args: readonly string[],
-): ((config: ReferenceConfig) => Promise<object | undefined>) | undefined {
+export function commandOf(args: readonly string[]): ((config: ReferenceConfig) => ReturnType<Run>) | undefined {
+  const isArgument = (word = '') => /^\[?[A-Z]+\]?$/.test(word);
   for (const [name, [, run]] of Object.entries(COMMANDS)) {
     const words = name.split(' ');
-    const isArgument = (word = '') => /^\[?[A-Z]+\]?$/.test(word);
     const isMatch = words.every((word, index) =>
       args[index] === undefined ? word.startsWith('[') : isArgument(word) || word === args[index],
     );
-    if (isMatch && args.length <= words.length)
-      return (config) =>
-        run(
-          config,
-          args.filter((_, index) => isArgument(words[index])),
-        );
+    const given = args.filter((_, index) => isArgument(words[index]));
+    if (isMatch && args.length <= words.length) return (config) => run(config, given);
   }
   return undefined;
 }

@@ -74,8 +74,8 @@ type Settings = z.output<typeof SETTINGS>;
 export type ReferenceConfig = ReturnType<typeof configOf>;
 
 /**
- * Reads the environment; an empty variable counts as absent. Throws an OperatorError with one line for each wrong variable,
- * and no secret.
+ * Reads the environment; an empty variable counts as absent. Throws an OperatorError with one line for each wrong
+ * variable, and no secret.
  */
 export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): ReferenceConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));

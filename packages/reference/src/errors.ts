@@ -67,16 +67,12 @@ export function answerClientError({ code }: ConnectionError, socket: Socket): vo
 
 /** It is said what was stored only where it is known: an error after the commit looks like one before it. */
 function apiErrorOf(error: unknown, isRead: boolean): ApiError {
+  const unknown = 'it is not known whether this request was stored';
   if (error instanceof StoreUnavailable) {
-    const stored = error.nothingStored
-      ? 'nothing of this request was stored'
-      : 'it is not known whether this request was stored';
+    const stored = error.nothingStored ? 'nothing of this request was stored' : unknown;
     return new ApiError(503, `The database cannot be reached; ${stored}`);
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (error instanceof Error && status >= 400 && status < 500) return new ApiError(status, error.message);
-  return new ApiError(
-    500,
-    isRead ? 'The service has failed' : 'The service has failed; it is not known whether this request was stored',
-  );
+  return new ApiError(500, isRead ? 'The service has failed' : `The service has failed; ${unknown}`);
 }

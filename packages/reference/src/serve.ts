@@ -13,14 +13,14 @@ import { reasonOf } from './store/store.ts';
 /** How long requests that are being answered may take after the process was told to end. */
 const GRACE_MS = 10_000;
 
-/** Something that is closed when the process ends; the one opened last first. */
+/** What is closed when the process ends; the one opened last first. */
 type Opened = { close(): PromiseLike<unknown> }[];
 
 /**
  * Runs the service until a signal ends the process: no new connections, requests are answered, the store is closed.
  *
- * A service that another process started ignores SIGINT: Ctrl-C reaches both, and the parent still needs the service until
- * it has finished itself. It ends on SIGTERM or when the parent disconnects.
+ * A service that another process started ignores SIGINT: Ctrl-C reaches both, and the parent still needs the service
+ * until it has finished itself. It ends on SIGTERM or when the parent disconnects.
  */
 export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<void> {
   const isChild = process.send !== undefined;
@@ -66,8 +66,7 @@ async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, open
   const { host, port, operatorPort, hasDevelopmentKeys, isProduction } = config;
   const service = await openService(config, log);
   opened.push(service.store);
-  const isTroubled = isDemo && !isProduction;
-  const trouble = isTroubled ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
+  const trouble = isDemo && !isProduction ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
   const app = createReferenceApp({ ...config, service, log, trouble });
   opened.push(app);
   await app.ready();

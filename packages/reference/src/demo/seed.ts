@@ -17,8 +17,8 @@ const [MANY_FRIENDS, FEW_FRIENDS] = [60, 5];
 const COUPONS_OF_EACH_GROUP = 2;
 
 /**
- * Fills an empty store with players, friends and coupons, in one transaction; a store with players is not changed. There
- * is a player for each state that a client shows.
+ * Fills an empty store with players, friends and coupons, in one transaction; a store with players is not changed.
+ * There is a player for each state that a client shows.
  * @param attempts Another process that seeds can take longer than a statement may wait.
  */
 export async function seedDemo(service: Service, attempts = 6): Promise<void> {

@@ -33,11 +33,13 @@ const [OF_MEXICO, IN_MEXICO] = [/(?<=^52)(?:0?1|04[45])(?=\d{10}$)/, /^0(?:1|4[4
 const MOBILE_NINE = /(?<=^54)(?=[1-8]\d{9}$)|(?<=^55\d\d)(?=[689]\d{7}$)/;
 
 /**
- * Reads an e-mail address or a mobile number in the form in which contacts are compared; undefined if the text cannot be
- * one. Both are read without invisible characters, in the Unicode form NFKC, with the digits of every script as ASCII.
+ * Reads an e-mail address or a mobile number in the form in which contacts are compared; undefined if the text cannot
+ * be one. Both are read without invisible characters, in the Unicode form NFKC, with the digits of every script as
+ * ASCII.
  *
- * E-mail addresses are compared in lower case, with an ASCII domain (`xn--…`), which browsers send, and without `mailto:`,
- * brackets or punctuation around them. Mobile numbers are compared by their digits with the country's, without `+` or `00`.
+ * E-mail addresses are compared in lower case, with an ASCII domain (`xn--…`), which browsers send, and without
+ * `mailto:`, brackets or punctuation around them. Mobile numbers are compared by their digits with the country's,
+ * without `+` or `00`.
  *
  * @param country The country of numbers without `+` or `00` (ISO 3166-1, `DE`). Default: such numbers are compared as they are.
  */

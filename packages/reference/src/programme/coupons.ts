@@ -11,8 +11,8 @@ const CODE_LENGTH = 12;
 
 /**
  * Issues a coupon of a group to a player whose totals the transaction has locked. Returns its code, or undefined if the
- * group is not available to the player: it is not active, its dates are not now, its coupons have ended, or `maxPerPlayer` is
- * reached.
+ * group is not available to the player: it is not active, its dates are not now, its coupons have ended, or
+ * `maxPerPlayer` is reached.
  */
 export async function issueCoupon(queries: Queries, group: CouponGroup, playerId: number, now: number) {
   const obtained = await countCoupons(queries, playerId, group.handle);
@@ -34,22 +34,16 @@ export async function issueCoupon(queries: Queries, group: CouponGroup, playerId
   return code;
 }
 
-/** What is computed from a group and the current time. Both ends of a period belong to it; an absent end is open. */
-interface GroupState {
-  /** The current time lies between the group's dates. */
-  isValid: boolean;
-  /** The operator offers the group, and its dates are valid. */
-  isActive: boolean;
-  /** The player can still obtain a coupon from the group. */
-  isAvailable: boolean;
-}
-
-/** @param obtained How many coupons of the group the player has obtained already. */
+/**
+ * What the interface document computes from a group and the current time. Both ends of a period belong to it; an absent
+ * end is open.
+ * @param obtained How many coupons of the group the player has obtained already.
+ */
 export function groupState(
   group: Pick<CouponGroup, 'startDate' | 'expiryDate' | 'active' | 'maxPerPlayer' | 'coupon'>,
   obtained: number,
   now: number,
-): GroupState {
+) {
   const isValid = now >= (group.startDate ?? -Infinity) && now <= (group.expiryDate ?? Infinity);
   const isActive = group.active && isValid;
   const isLeft = obtained < (group.maxPerPlayer ?? Infinity) && !isExpired(group.coupon.endAt ?? null, now);

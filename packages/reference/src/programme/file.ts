@@ -8,8 +8,8 @@ import { dateTime } from '../wire/members.ts';
 import { landingTexts } from './landing.ts';
 
 /*
- * The programme: what the operator decides about referrals and rewards, in a JSON file. Unknown members are refused: a
- * misspelt rule would have no effect.
+ * The programme: what the operator decides about referrals and rewards, in a JSON file. The README says what its
+ * members mean. Unknown members are refused: a misspelt rule would have no effect.
  */
 
 const text = z.string().min(1);
@@ -79,26 +79,21 @@ const coupon = z
   });
 
 const group = z.strictObject({
-  /** The identifier. It must never change: coupons refer to it. */
   handle: text,
   title: text,
   url: z.url().optional(),
   iconPath: text.optional(),
   description: text.optional(),
-  /** How many coupons of this group one player can obtain. Default: any number. */
   maxPerPlayer: times.optional(),
   startDate: instant.optional(),
   expiryDate: end.optional(),
-  /** Whether the operator offers the group at all. */
   active: z.boolean().default(true),
   coupon,
 });
 
 const reward = z.strictObject({
-  /** The step of the referral that is rewarded. */
   at: z.enum(['pending', 'active']),
   to: z.enum(['friend', 'referrer']),
-  /** The handle of the coupon's group. */
   group: text,
 });
 
@@ -113,22 +108,15 @@ function isLanguage(code: string): boolean {
 
 export const programme = z
   .strictObject({
-    /** What the landing page asks a friend for. */
     contact: z.enum(['email', 'mobile']),
-    /** The country of mobile numbers that are written without it (ISO 3166-1). Default: they are compared as they are. */
     country: z
       .string()
       .refine((code): code is CountryCode => isSupportedCountry(code), 'must be a country code like "DE"')
       .optional(),
-    /** After how many days a contact left on a landing page expires if nobody has signed up with it. */
     contactExpiryDays: z.int().min(1).max(36_500).default(90),
-    /** Where the thanks page leads. The referral code is added to its query as `referralCode`. */
     shopUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
-    /** The event that makes a pending referral active. */
     actionEvent: text,
-    /** The languages of the account, the default one first. */
     languages: z.array(z.string().refine(isLanguage, 'must be a language code like "en"')).min(1),
-    /** The texts of the landing page by language, the default one first. Default: English. */
     landing: z
       .record(z.string(), landingTexts)
       .refine((given) => Object.keys(given).length > 0, 'must have a language')
@@ -139,12 +127,16 @@ export const programme = z
   .superRefine(({ groups, rewards, languages, landing = {} }, context) => {
     const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
     const handles = groups.map(({ handle }) => handle);
-    groups.forEach(({ startDate = 0, expiryDate = Infinity, coupon: { startAt = 0, endAt = Infinity } }, index) => {
+    groups.forEach((group, index) => {
+      const {
+        startDate = 0,
+        expiryDate = Infinity,
+        coupon: { startAt = 0, endAt = Infinity },
+      } = group;
       if (startDate > expiryDate) problem(['groups', index, 'expiryDate'], 'is before the startDate');
       if (startAt > endAt) problem(['groups', index, 'coupon', 'endAt'], 'is before the startAt');
-    });
-    handles.forEach((handle, index) => {
-      if (handles.indexOf(handle) !== index) problem(['groups', index, 'handle'], 'is the handle of another group too');
+      const isFirst = handles.indexOf(group.handle) === index;
+      if (!isFirst) problem(['groups', index, 'handle'], 'is the handle of another group too');
     });
     for (const language of Object.keys(landing)) {
       if (!languages.includes(language)) problem(['landing', language], 'is not one of the languages');

@@ -7,8 +7,8 @@ import { DAY_MS, issueCoupon } from './coupons.ts';
 import type { Programme } from './file.ts';
 
 /*
- * The referral rule. All functions run inside the transaction of the request that causes the step, with the friend's row
- * locked. The referrer's totals change in the same transaction.
+ * The referral rule. All functions run inside the transaction of the request that causes the step, with the friend's
+ * row locked. The referrer's totals change in the same transaction.
  */
 
 /** What the rule needs of the service. */
@@ -81,39 +81,27 @@ const contactsOf = ({ country }: Programme, { email = '', mobile = '' }: PlayerA
   [readContact('email', email), readContact('mobile', mobile, country)].filter((contact) => contact !== undefined);
 
 /**
- * Decides the referral of a friend whose first attributes have just arrived. The first link where the friend's e-mail or
- * mobile was left wins. A contact counts once, and not after a player that had it was deleted. Activity of the friend
- * before this moment counts now.
+ * Decides the referral of a friend whose first attributes have just arrived. The first link where the friend's e-mail
+ * or mobile was left wins. A contact counts once, and not after a player that had it was deleted. Activity of the
+ * friend before this moment counts now.
  */
 export async function decideReferral(
   queries: Queries,
-  rule: Rule,
+  { programme, store: { hashOf }, now: clock }: Rule,
   friend: number,
   attributes: PlayerAttributes,
 ): Promise<void> {
-  const { programme, now } = rule;
-  const isCounted = await countReferral(queries, rule, friend, contactsOf(programme, attributes));
-  if (isCounted && (await hasSentEvent(queries, friend, programme.actionEvent))) {
-    await activate(queries, programme, friend, now());
-  }
-}
-
-async function countReferral(
-  queries: Queries,
-  { programme, store: { hashOf }, now: clock }: Rule,
-  friend: number,
-  given: readonly contacts.Contact[],
-): Promise<boolean> {
-  if (given.length === 0) return false;
+  const given = contactsOf(programme, attributes);
+  if (given.length === 0) return;
   const now = clock();
   // Starts again only if a transaction at the same time has counted the contact or deleted the referrer.
   for (;;) {
     const counted = await contacts.findCounted(queries, given.map(hashOf));
     const open = given.filter((contact) => !counted.has(hashOf(contact)));
-    if (open.length === 0) return false;
+    if (open.length === 0) return;
     const left = await contacts.findContacts(queries, open, expiryTime(programme, now));
     const winner = left.find(({ referrer_id }) => referrer_id !== friend);
-    if (!winner) return false;
+    if (!winner) return;
 
     const referral = { friend, referrer: winner.referrer_id };
     if (!(await lockBothTotals(queries, referral))) continue;
@@ -122,7 +110,8 @@ async function countReferral(
     await contacts.removeContact(queries, winner);
     await addReferral(queries, referral, now);
     await issueRewards(queries, programme, 'pending', referral, now);
-    return true;
+    if (await hasSentEvent(queries, friend, programme.actionEvent)) await activate(queries, programme, friend, now);
+    return;
   }
 }
 
@@ -151,8 +140,8 @@ async function issueRewards(
 }
 
 /**
- * Locks the totals of both players, who may be issued coupons next; false if the referrer was deleted. The lower id comes
- * first: two players who refer each other would else deadlock.
+ * Locks the totals of both players, who may be issued coupons next; false if the referrer was deleted. The lower id
+ * comes first: two players who refer each other would else deadlock.
  */
 async function lockBothTotals(queries: Queries, { friend, referrer }: Referral): Promise<boolean> {
   let isThere = true;

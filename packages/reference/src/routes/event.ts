@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { activate } from '../programme/referral.ts';
 import { addEvents, lockOrCreatePlayer } from '../store/players.ts';
 import type { Queries } from '../store/store.ts';
-import { decode, optional, playerUniqueId } from '../wire/members.ts';
+import { decode, definedOf, optional, playerUniqueId } from '../wire/members.ts';
 import { nameProblem } from '../wire/text.ts';
 import type { Service } from './service.ts';
 
@@ -11,33 +11,23 @@ const isScalar = (value: unknown) => typeof value === 'number' || typeof value =
 const isMetadata = (value: unknown) => isScalar(value) || (Array.isArray(value) && value.every(isScalar));
 
 /** A key with `null` or empty text counts as absent. */
-const metadata = z
-  .record(
-    z.string(),
-    optional(
-      z
-        .unknown()
-        .refine((value) => value === undefined || isMetadata(value), 'must be a number, text or an array of them'),
-    ),
-    'must be an object',
-  )
-  .transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)));
+const value = z
+  .unknown()
+  .refine((given) => given === undefined || isMetadata(given), 'must be a number, text or an array of them');
+/** Some clients send `null` for an event without metadata. */
+const metadata = z.preprocess(
+  (given) => given ?? {},
+  z.record(z.string(), optional(value), 'must be an object').transform(definedOf),
+);
 
-const events = z
-  // Some clients send `null` for an event without metadata.
-  .record(
-    z.string(),
-    z.preprocess((given) => given ?? {}, metadata),
-    'must be an object',
-  )
-  .superRefine((given, context) => {
-    const names = Object.keys(given);
-    if (names.length === 0) context.addIssue('must have at least one event');
-    for (const name of names) {
-      const message = nameProblem(name);
-      if (message) context.addIssue({ code: 'custom', path: [name], message });
-    }
-  });
+const events = z.record(z.string(), metadata, 'must be an object').superRefine((given, context) => {
+  const names = Object.keys(given);
+  if (names.length === 0) context.addIssue('must have at least one event');
+  for (const name of names) {
+    const message = nameProblem(name);
+    if (message) context.addIssue({ code: 'custom', path: [name], message });
+  }
+});
 
 /** The body of `POST /integrations/event`. */
 const trackedEvents = z.object({ playerUniqueId, events }, 'must be an object');
@@ -51,8 +41,8 @@ export function eventRoutes(app: FastifyInstance, service: Service): void {
 }
 
 /**
- * Stores a player's events, by name with their metadata, and creates the player if it is unknown. The action event makes a
- * pending referral of the player active.
+ * Stores a player's events, by name with their metadata, and creates the player if it is unknown. The action event
+ * makes a pending referral of the player active.
  */
 export async function trackEvents(
   queries: Queries,

@@ -10,9 +10,9 @@ const CHECK_TIMEOUT_MS = 2_000;
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * `/healthz`: the process runs. `/readyz`: its store answers too, else 503. `/metrics`: for Prometheus; no series has an id, and
- * it is 404 behind a proxy, so that visitors of the landing page do not read it. All without a key. Measures every route that is
- * registered later.
+ * `/healthz`: the process runs. `/readyz`: its store answers too, else 503. `/metrics`: for Prometheus; no series has
+ * an id, and it is 404 behind a proxy, so that visitors of the landing page do not read it. All without a key. Measures
+ * every route that is registered later.
  */
 export function healthRoutes(app: FastifyInstance, { store }: Service): void {
   // `ref: false`: the timer does not keep the process running.

@@ -6,7 +6,7 @@ export type LandingContent =
   | { kind: 'form'; contact: ContactKind; value: string; isInvalid: boolean }
   | { kind: 'thanks'; shopLink: string | undefined }
   | { kind: 'notFound' }
-  | { kind: 'later'; status: number };
+  | { kind: 'later' };
 
 /** A page without scripts, for every browser and screen reader. */
 export function landingPage(content: LandingContent, language: string, texts: LandingTexts): string {

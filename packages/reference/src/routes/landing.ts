@@ -20,8 +20,8 @@ const ONE_ADDRESS = 'visitors behind a proxy count as one address: set REFERENCE
 const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
 
 /**
- * By the forms that one address may send in a minute. Those of an address count whatever is in them, and first; for a link
- * only contacts that are stored count. To close a link to others for a day takes ten addresses.
+ * By the forms that one address may send in a minute. Those of an address count whatever is in them, and first; for a
+ * link only contacts that are stored count. To close a link to others for a day takes ten addresses.
  */
 const limitsOf = (perMinute: number) => ({
   address: { max: perMinute, periodMs: MINUTE_MS },
@@ -56,32 +56,28 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
   const count = (queries: Queries, kind: keyof typeof limits, value: string) =>
     perMinute === 0 ? undefined : countForm(queries, store.hashOf({ kind, value }), limits[kind], service.now());
   const form = { kind: 'form', contact: programme.contact, value: '', isInvalid: false } as const;
-  const isKnown = async (code: string | undefined) =>
-    code !== undefined && (await store.read((queries) => findPlayerId(queries, { referral_code: code }))) !== undefined;
+  const isKnown = async (code: string) =>
+    (await store.read((queries) => findPlayerId(queries, { referral_code: code }))) !== undefined;
 
-  const show = (request: FastifyRequest, reply: FastifyReply, content: LandingContent) => {
-    const isInvalid = content.kind === 'form' && content.isInvalid;
-    const status =
-      content.kind === 'later'
-        ? content.status
-        : { form: isInvalid ? 400 : 200, thanks: 200, notFound: 404 }[content.kind];
-    const [language, texts] = textsFor(request.headers['accept-language'], programme.landing);
+  const show = ({ headers }: FastifyRequest, reply: FastifyReply, status: number, content: LandingContent) => {
+    const [language, texts] = textsFor(headers['accept-language'], programme.landing);
     reply.code(status).headers({ ...HEADERS, 'content-language': language });
     return reply.send(landingPage(content, language, texts));
   };
 
   app.setErrorHandler((thrown, request, reply) =>
     answerError(thrown, request, reply, ({ status, ...body }) =>
-      status < 500 ? reply.code(status).send(body) : show(request, reply, { kind: 'later', status }),
+      status < 500 ? reply.code(status).send(body) : show(request, reply, status, { kind: 'later' }),
     ),
   );
 
   const get: RouteHandlerMethod = async (request, reply) =>
-    show(request, reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' });
+    (await isKnown(codeOf(request)))
+      ? show(request, reply, 200, form)
+      : show(request, reply, 404, { kind: 'notFound' });
 
   const post: RouteHandlerMethod = async (request, reply) => {
-    const tooMany = (seconds: number) =>
-      show(request, reply.header('retry-after', seconds), { kind: 'later', status: 429 });
+    const tooMany = (seconds: number) => show(request, reply.header('retry-after', seconds), 429, { kind: 'later' });
     const network = networkOf(request.ip);
     const wait = await store.write(
       async (queries) => (await count(queries, 'address', network)) ?? (await count(queries, 'addressOfDay', network)),
@@ -91,18 +87,19 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
       return tooMany(wait);
     }
     const code = codeOf(request);
-    if (code === undefined || !(await isKnown(code))) return show(request, reply, { kind: 'notFound' });
+    if (!(await isKnown(code))) return show(request, reply, 404, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
     // What was no UTF-8 is no contact of anybody.
     const isText = !textProblem(typed) && !typed.includes('\ufffd');
     const contact = isText ? readContact(programme.contact, typed, programme.country) : undefined;
-    if (!contact) return show(request, reply, { ...form, value: typed, isInvalid: true });
+    if (!contact) return show(request, reply, 400, { ...form, value: typed, isInvalid: true });
     const stored = await store.write(
       async (queries) =>
         (await count(queries, 'linkOfDay', code)) ?? (await leaveContact(queries, service, code, contact)),
     );
     if (typeof stored === 'number') return tooMany(stored);
-    return show(request, reply, stored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' });
+    if (!stored) return show(request, reply, 404, { kind: 'notFound' });
+    return show(request, reply, 200, { kind: 'thanks', shopLink: shopLink(service, code) });
   };
 
   // Programs that send links on can add a slash.
@@ -117,10 +114,10 @@ function networkOf(ip: string): string {
   return groups.slice(0, 4).join(':');
 }
 
-/** The referral code of the path, without the punctuation of a sentence that the link ended; undefined if there is none. */
-function codeOf(request: FastifyRequest): string | undefined {
+/** The referral code of the path, without the punctuation of a sentence that the link ended; may be empty. */
+function codeOf(request: FastifyRequest): string {
   const { code } = z.object({ code: z.string() }).parse(request.params);
-  return /^[\w-]+/.exec(code)?.[0];
+  return /^[\w-]*/.exec(code)?.[0] ?? '';
 }
 
 /** The shop learns from the link's query which referral brought the visitor. */

@@ -14,10 +14,7 @@ const USE = z.object({ code: z.string() });
 
 /** What the operator asks for, by its path. No part of the interface document. The command line calls them too. */
 export const OPERATIONS = {
-  '/coupons': async (service: Service, body: unknown) => {
-    const { playerUniqueId, group } = decode(GIVE, body, 'The body');
-    return { code: await give(service, playerUniqueId, group) };
-  },
+  '/coupons': async (service: Service, body: unknown) => ({ code: await give(service, body) }),
   '/coupons/use': async (service: Service, body: unknown) => {
     const { code, uses, usage_limit: usageLimit } = await use(service, decode(USE, body, 'The body').code);
     return { code, uses, ...(usageLimit !== null && { usageLimit, usesLeft: usageLimit - uses }) };
@@ -36,9 +33,10 @@ export function operatorRoutes(app: FastifyInstance, service: Service): void {
   for (const [path, run] of Object.entries(OPERATIONS)) app.post(path, ({ body }) => run(service, body));
 }
 
-function give({ store, programme, now }: Service, playerUniqueId: string, handle: string): Promise<string> {
-  const group = programme.groups.find((candidate) => candidate.handle === handle);
-  if (!group) throw new ApiError(404, `The programme has no group ${JSON.stringify(handle)}`);
+function give({ store, programme, now }: Service, body: unknown): Promise<string> {
+  const { playerUniqueId, group: given } = decode(GIVE, body, 'The body');
+  const group = programme.groups.find(({ handle }) => handle === given);
+  if (!group) throw new ApiError(404, `The programme has no group ${JSON.stringify(given)}`);
   return store.write(async (queries) => {
     const player = await findPlayer(queries, playerUniqueId);
     if (!player || !(await lockTotals(queries, player.id))) throw unknownPlayer();

@@ -7,7 +7,7 @@ import { decideReferral, forgetContacts, noteEarlierContacts } from '../programm
 import * as players from '../store/players.ts';
 import { removeReferral } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
-import { date, dateTime, decode, integer, number, optional, playerUniqueId, text } from '../wire/members.ts';
+import { date, dateTime, decode, definedOf, integer, number, optional, playerUniqueId, text } from '../wire/members.ts';
 import { playerIdOf, requireKey, type Service } from './service.ts';
 
 /** The most bytes of UTF-8 that a player's `custom` has as JSON. */
@@ -22,7 +22,7 @@ const exactNumber = number.refine(
 /** `custom`: keys of the client's choice with texts or numbers; a key with `null` or empty text counts as absent. */
 const custom = z
   .record(z.string(), optional(z.union([z.string(), exactNumber], 'must be text or a number')), 'must be an object')
-  .transform((given) => definedOf(given));
+  .transform(definedOf);
 
 const [TEXT, TIME] = [optional(text), optional(dateTime)];
 
@@ -57,6 +57,7 @@ type PlayerUpsert = z.output<typeof playerUpsert>;
 
 export function playerRoutes(app: FastifyInstance, service: Service): void {
   const { store, programme } = service;
+  const linkOf = (player: players.PlayerRow) => `${service.publicUrl()}/r/${player.referral_code}`;
   const secretKey = { onRequest: requireKey(service, 'secretKey') };
   app.post('/integrations/player', async (request) => {
     const body = decode(playerUpsert, request.body, 'The body');
@@ -64,7 +65,7 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
     return {
       playerUniqueId: player.player_unique_id,
       serviceId: player.service_id,
-      referralLink: referralLink(service, player),
+      referralLink: linkOf(player),
     };
   });
 
@@ -77,7 +78,7 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
     return {
       playerUniqueId: player.player_unique_id,
       playerAttributes: players.attributesOf(player) ?? {},
-      referralLink: referralLink(service, player),
+      referralLink: linkOf(player),
     };
   });
 
@@ -127,8 +128,8 @@ function requireContacts({ country }: Programme, given: z.output<typeof playerAt
 
 /**
  * The attributes after an update: sent members replace known ones, `custom` is merged by key. Undefined if nothing was
- * sent: no attributes, only `null` and empty text, or a `custom` without values. Throws an ApiError if `custom` would be
- * too large.
+ * sent: no attributes, only `null` and empty text, or a `custom` without values. Throws an ApiError if `custom` would
+ * be too large.
  */
 function mergeAttributes(
   known: players.PlayerAttributes | undefined,
@@ -141,24 +142,10 @@ function mergeAttributes(
   if (!hasCustom) return { ...known, ...given };
   const merged = { ...known?.custom, ...custom };
   if (Buffer.byteLength(JSON.stringify(merged)) > MAX_CUSTOM_BYTES) {
-    throw invalid(
-      'playerAttributes.custom',
-      `must have at most ${MAX_CUSTOM_BYTES} bytes of JSON, known keys included`,
-    );
+    const problem = `must have at most ${MAX_CUSTOM_BYTES} bytes of JSON, known keys included`;
+    throw invalid('playerAttributes.custom', problem);
   }
   return { ...known, ...given, custom: merged };
-}
-
-/** Without the members that are undefined. */
-function definedOf<Value>(given: Record<string, Value | undefined>): Record<string, Value> {
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
-}
-
-/** The link that a player shares. */
-function referralLink(service: Service, player: players.PlayerRow): string {
-  return `${service.publicUrl()}/r/${player.referral_code}`;
 }
 
 /** The requested language; undefined if none is requested. Throws an ApiError if the account does not have it. */

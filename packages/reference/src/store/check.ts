@@ -7,8 +7,8 @@ import { reasonOf } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Checks whether the service can start with a database, and changes nothing: it is whole, of this version or an older one,
- * and its contact hashes belong to `contactHashKey`. Returns what a person compares with the lost one.
+ * Checks whether the service can start with a database, and changes nothing: it is whole, of this version or an older
+ * one, and its contact hashes belong to `contactHashKey`. Returns what a person compares with the lost one.
  */
 export async function checkDatabase(
   place: { databaseUrl: string | undefined; file: string | undefined },

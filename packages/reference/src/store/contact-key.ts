@@ -37,8 +37,8 @@ const RESTORE =
   'A restore was partial, or went into a database where the service had started. Restore the whole dump into an empty database.';
 
 /**
- * The function that hashes contacts. Throws an OperatorError if the hashes that are stored were made with other keys: each
- * contact that has counted would count again.
+ * The function that hashes contacts. Throws an OperatorError if the hashes that are stored were made with other keys:
+ * each contact that has counted would count again.
  */
 export async function contactHasher(queries: Queries, contactHashKey: string): Promise<Store['hashOf']> {
   const storeKey = await readStoreKey(queries);

@@ -47,10 +47,7 @@ export function findMarked(queries: Queries, playerId: number): Promise<Contact[
 
 /** Deletes a contact at every link. */
 export async function removeContact(queries: Queries, { kind, value }: Contact): Promise<void> {
-  await queries
-    .deleteFrom('contacts')
-    .where((where) => where.and({ kind, value }))
-    .execute();
+  await queries.deleteFrom('contacts').where('kind', '=', kind).where('value', '=', value).execute();
 }
 
 /** Deletes contacts that were left before `before`. */

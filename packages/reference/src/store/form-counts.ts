@@ -8,8 +8,8 @@ interface Limit {
 }
 
 /**
- * Counts a form; if it is over the limit, it is not counted, and the seconds until the next is accepted are returned. All
- * processes that share the database share the counts.
+ * Counts a form; if it is over the limit, it is not counted, and the seconds until the next is accepted are returned.
+ * All processes that share the database share the counts.
  */
 export async function countForm(queries: Queries, key: string, { max, periodMs }: Limit, now: number) {
   // One that ends so late is of a clock that has been corrected. The clocks of processes may differ a little.

@@ -22,8 +22,8 @@ export interface MigrationOptions {
 }
 
 /**
- * Creates or migrates the tables. Throws an OperatorError if a newer version of the program has made them; they are then
- * left as they are.
+ * Creates or migrates the tables. Throws an OperatorError if a newer version of the program has made them; they are
+ * then left as they are.
  * @param keep Keeps a copy of tables that are going to be changed; returns what the log tells of it.
  */
 export async function migrate(
@@ -101,9 +101,8 @@ async function createTables(db: Kysely<Tables>): Promise<void> {
     await sql.raw(`create index if not exists ${name} on ${on}`).execute(db);
   }
   const key = randomBytes(32).toString('base64url');
-  await sql`insert into service_state (name, value) values ('contact-hash-key', ${key}) on conflict do nothing`.execute(
-    db,
-  );
+  const insert = sql`insert into service_state (name, value) values ('contact-hash-key', ${key}) on conflict do nothing`;
+  await insert.execute(db);
 }
 
 async function createEarlierContacts(db: Kysely<Tables>): Promise<void> {

@@ -15,8 +15,8 @@ const MAX_REBUILD_BYTES = 16 * 1024 * 1024;
 /**
  * Opens a file for this process alone. Throws an OperatorError if another process has it open.
  *
- * SQLite runs in this process on one connection, so reads and writes run one after the other. Statements are prepared for
- * each query and not kept: those of long lists of values would fill the memory.
+ * SQLite runs in this process on one connection, so reads and writes run one after the other. Statements are prepared
+ * for each query and not kept: those of long lists of values would fill the memory.
  */
 export async function openSqlite(path: string, options: MigrationOptions): Promise<Store> {
   const database = openFile(path);
@@ -81,8 +81,8 @@ async function transact<Result>(db: Kysely<Tables>, work: (queries: Queries) => 
 }
 
 /**
- * Removes all but the newest `keep` backups of the name that `file` has, and parts that killed processes have left. `file`
- * itself stays, whatever the clock says.
+ * Removes all but the newest `keep` backups of the name that `file` has, and parts that killed processes have left.
+ * `file` itself stays, whatever the clock says.
  */
 async function removeOldBackups(file: string, keep: number): Promise<void> {
   const [folder, prefix] = [dirname(file), basename(file).replace(/\d{4}-.*$/, '')];
@@ -108,9 +108,9 @@ async function checkpoint(db: Kysely<Tables>): Promise<void> {
 }
 
 /**
- * Writes a copy to the folder `backups` beside the file at `path`, and returns the path of the copy. Blocks the process while
- * it copies (about 15 ms for each MB), so that the copy is one consistent state. It gets its name when it is complete and on
- * the disk, which SQLite does not see to.
+ * Writes a copy to the folder `backups` beside the file at `path`, and returns the path of the copy. Blocks the process
+ * while it copies (about 15 ms for each MB), so that the copy is one consistent state. It gets its name when it is
+ * complete and on the disk, which SQLite does not see to.
  */
 async function backup(database: Database.Database, path: string, name: string, now: number): Promise<string> {
   const folder = resolve(dirname(path), 'backups');

@@ -17,14 +17,14 @@ export interface Store {
   /** Runs queries on one consistent snapshot of the data. May run `work` more than once. */
   read<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /**
-   * Runs `work` in one transaction and resolves after the commit is durable. If `work` throws, nothing is stored. `work`
-   * may run more than once (after a deadlock or a lost connection), so it must do nothing but queries.
-   * Throws a StoreUnavailable if the database cannot be reached.
+   * Runs `work` in one transaction and resolves after the commit is durable. If `work` throws, nothing is stored.
+   * `work` may run more than once (after a deadlock or a lost connection), so it must do nothing but queries. Throws a
+   * StoreUnavailable if the database cannot be reached.
    */
   write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /**
-   * Like `write`, for work that deletes personal data. On SQLite, neither the file nor its log has the deleted values when
-   * it resolves. PostgreSQL keeps them in its files until VACUUM FULL.
+   * Like `write`, for work that deletes personal data. On SQLite, neither the file nor its log has the deleted values
+   * when it resolves. PostgreSQL keeps them in its files until VACUUM FULL.
    */
   erase<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** The keyed hash of a contact or of another value that must not be read in the database, see `contactHash`. */
@@ -32,8 +32,8 @@ export interface Store {
   /** Resolves if the database answers. */
   check(): Promise<void>;
   /**
-   * Writes a consistent copy of the database to a new file, whose path is returned, and removes all but the newest `keep`.
-   * Undefined where the database has a tool of its own.
+   * Writes a consistent copy of the database to a new file, whose path is returned, and removes all but the newest
+   * `keep`. Undefined where the database has a tool of its own.
    */
   readonly backup: ((keep: number, now: number) => Promise<string>) | undefined;
   /** Waits for running work, then closes the database. */

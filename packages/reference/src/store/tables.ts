@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely';
 
 /*
- * The tables on both databases. Times are milliseconds since 1970 in UTC. What is never searched is stored as JSON text,
- * which SQLite and PostgreSQL read alike.
+ * The tables on both databases. Times are milliseconds since 1970 in UTC. What is never searched is stored as JSON
+ * text, which SQLite and PostgreSQL read alike.
  */
 
 /** An end user of the client's platform. Deleting the row deletes all rows that reference it. */
@@ -26,8 +26,8 @@ export interface PlayersTable {
 
 /**
  * How many friends a player referred, written in the same transaction as the referrals. Counting them takes 4 ms for
- * 100,000 friends. Not columns of `players`: a friend's request locks the friend's row and then its referrer's totals. If
- * both were one row, two players who refer each other would deadlock.
+ * 100,000 friends. Not columns of `players`: a friend's request locks the friend's row and then its referrer's totals.
+ * If both were one row, two players who refer each other would deadlock.
  */
 interface TotalsTable {
   player_id: number;
@@ -78,7 +78,10 @@ export interface Tables {
   players: PlayersTable;
   totals: TotalsTable;
   contacts: ContactsTable;
-  /** The keyed hashes of contacts that have counted or that a deleted player had. They are never deleted. The row of the time 0 is the mark of the keys. */
+  /**
+   * The keyed hashes of contacts that have counted or that a deleted player had. They are never deleted. The row of the
+   * time 0 is the mark of the keys.
+   */
   counted_contacts: { hash: string; counted_at: number };
   /** The keyed hashes of contacts that a player had before its present ones. */
   earlier_contacts: { player_id: number; hash: string };

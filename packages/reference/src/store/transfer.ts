@@ -8,8 +8,8 @@ import { isPostgres, type Queries, reasonOf, type Store } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * All data as lines of JSON: `{"version"}` first, then `{"table", "row"}` for each row. Both databases read the lines of
- * each other, so a service moves from SQLite to PostgreSQL with them.
+ * All data as lines of JSON: `{"version"}` first, then `{"table", "row"}` for each row. Both databases read the lines
+ * of each other, so a service moves from SQLite to PostgreSQL with them.
  */
 
 type Row = Record<string, unknown>;

@@ -29,8 +29,8 @@ export function readJson(body: Buffer): unknown {
 }
 
 /**
- * Checks the text itself, because `JSON.parse` keeps only the last of members with the same name. Runs before it, because
- * it also limits the depth.
+ * Checks the text itself, because `JSON.parse` keeps only the last of members with the same name. Runs before it,
+ * because it also limits the depth.
  */
 function inspect(text: string): void {
   /** The member names of each open object or array; those of arrays stay empty. */

@@ -14,6 +14,10 @@ const MAX_TEXT_LENGTH = 1_024;
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 
+/** Without the members that are undefined. */
+export const definedOf = <Value>(given: Record<string, Value | undefined>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+
 /** A text of a player. The first comparison is the cheap one: a code point has at most two units. */
 export const text = z
   .string('must be text')

@@ -34,7 +34,8 @@ export function playerIdProblem(id: string): string | undefined {
 
 /**
  * Whether a part of the path would be resolved by a proxy that normalises URLs: the id `../transactions/x` could then
- * reach another endpoint. Such proxies also decode, some of them twice, and some servers drop what follows a semicolon first.
+ * reach another endpoint. Such proxies also decode, some of them twice, and some servers drop what follows a semicolon
+ * first.
  */
 function hasDotPart(path: string): boolean {
   return path.split(/[/\\]/).some((part) => /^\.{1,2}(?:;|$)/.test(part));
