@@ -50,7 +50,7 @@ function withStatus(error: UpstreamError, status: number): string {
   if (status === 401 || status === 403)
     return `a page refuses the call (${status}), so something in between does; let its firewall allow this machine`;
   return error.code === 'UPSTREAM_INVALID_RESPONSE'
-    ? `the response (${status}) is not of the REST interface; use the address of the interface, not of a website`
+    ? `the response (${told(error)}) is not of the REST interface: the service fails, or it is a website or another service`
     : `the service responds with ${told(error)}: it fails, or it is another service; ask its operator`;
 }
 

@@ -27,6 +27,10 @@ const BY_ANOTHER =
   ': something in between refused the call, such as a firewall, a proxy, or an ingress without a route';
 const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the address that it leads to';
 
+const NOTHING_OF_IT = ' with nothing that a success has: an error, or another service';
+/** What successful reads have, each of them one of these at least. An empty object is a success without a body. */
+const OF_READS = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
+
 /** A page of a proxy, whatever its status says. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
 /** An ingress without a route: `default backend - 404`, `404 page not found`. */
@@ -58,7 +62,11 @@ export function readResponse(
   const isText = TEXT_TYPE.test(String(headers['content-type'])) && !isJson(json) && response.body.length > 0;
   if (status < 300) {
     if (isHtml) return failed('UPSTREAM_INVALID_RESPONSE');
-    if (isJson(json)) return endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER ? null : json;
+    if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
+    const names = Object.keys(endpoint.method === 'GET' && isJson(json) ? json : {});
+    if (names.length > 0 && !names.some((name) => OF_READS.test(name)))
+      return failed('UPSTREAM_INVALID_RESPONSE', undefined, NOTHING_OF_IT);
+    if (isJson(json)) return json;
     return isAcknowledgement(response.body, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
   }
   const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);

@@ -101,6 +101,17 @@ test.each<[string, Answer]>([
   });
 });
 
+test('an error that is sent with 200, or the response of another service, is no success of a read', async () => {
+  for (const json of [{ code: 99, message: 'database is away' }, { error: 'internal' }, { status: 'up' }]) {
+    const { results, seen } = await answerAll(READS, { json }, failure);
+    expect(results).toMatchObject(same(READS, { ...invalid, status: 200 }));
+    expect(seen.withoutCode).toEqual([]);
+  }
+  // A write with such a response may be done.
+  const { results } = await answerAll(WRITES, { json: { status: 'up' } });
+  expect(results).toMatchObject({ 'POST /event': undefined, 'DELETE /player': 'deleted' });
+});
+
 test.each(['OK', '"ok"', 'true', '[]', 'null'])('%j acknowledges a delete and an event', async (raw) => {
   const { results } = await answerAll(['DELETE /player', 'POST /event'], { raw, headers: { 'content-type': '' } });
   expect(results).toEqual({ 'DELETE /player': 'deleted', 'POST /event': undefined });
