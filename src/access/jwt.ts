@@ -72,7 +72,9 @@ export function rejectionOf(error: unknown, token: string, keys: Keys, { JWT_ISS
   if (isClaimError(error)) {
     const { claim, payload } = error;
     const reason = error instanceof errors.JWTExpired ? 'expired' : claim === 'iss' ? 'issuer' : 'lifetime';
-    const expected = claim === 'iss' ? JWT_ISSUER.join(', ') : 'a time that fits the present one';
+    const present = Math.floor(Date.now() / 1_000);
+    const time = claim === 'exp' ? `more than ${present - LEEWAY_SECONDS}` : `at most ${present + LEEWAY_SECONDS}`;
+    const expected = claim === 'iss' ? JWT_ISSUER.join(', ') : time;
     return { reason, claim, expected, found: shown(payload[claim], payload[claim] === payload.sub) };
   }
   const kinds = [errors.JWSInvalid, errors.JWTInvalid, errors.JOSENotSupported, SyntaxError];
@@ -105,7 +107,7 @@ function claimValue(claims: unknown, { path }: Claim): unknown {
 }
 
 /** The largest allowed difference between clocks, in seconds. */
-const LEEWAY_SECONDS = 60;
+export const LEEWAY_SECONDS = 60;
 /** Header members that carry a key or change the verification, which a token must not have. */
 const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 /** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */

@@ -51,21 +51,24 @@ export function describeEnvironment(given: NodeJS.ProcessEnv): string[] {
     const text = given[name];
     if (text === undefined) return `${name}: default`;
     const source = given[`${name}_FILE`] && ALSO_IN_FILES.includes(name) ? `${name}_FILE` : 'variable';
-    const shown = mayHide(name, text) ? `[sha256 ${fingerprint(text)}]` : JSON.stringify(text.slice(0, 200));
-    return `${name}: ${shown} (${source})`;
+    return `${name}: ${textOf(name, text)} (${source})`;
   });
 }
 
-/** The names of the settings that are not the default, and what tells a secret from another. */
+/** What tells a value from another and shows no secret. */
+const textOf = (name: string, text: string) =>
+  mayHide(name, text) ? `[sha256 ${fingerprint(text)}]` : JSON.stringify(text.slice(0, 200));
+
+/** The settings that are not the default, by their names, and what tells a secret from another. */
 export function summarize(values: Values, given: NodeJS.ProcessEnv) {
   const secrets = ALSO_IN_FILES.flatMap((name) => (given[name] ? [[name, fingerprint(given[name])] as const] : []));
   const settings = Object.entries(VARIABLES.shape).flatMap(([name, form]) => {
     // A secret, or a URL that can hold one, has no JSON, and no default.
     const json = JSON.stringify(Object(values)[name]);
     const isDefault = json !== undefined && json === JSON.stringify(form.parse(undefined));
-    return given[name] === undefined || isDefault ? [] : name;
+    return given[name] === undefined || isDefault ? [] : [[name, textOf(name, given[name])] as const];
   });
-  return { settings, fingerprints: Object.fromEntries(secrets) };
+  return { settings: Object.fromEntries(settings), fingerprints: Object.fromEntries(secrets) };
 }
 
 /** What the names of settings begin with that no other program on a machine is likely to have. */

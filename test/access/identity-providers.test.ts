@@ -137,6 +137,10 @@ describe.each(PROVIDERS)('$name', ({ settings, claims, scopes, machine, idToken,
     await expectNothing('issuer', { ...own, iss: 'https://acme.example/wrong' });
     const lines = gateway.logged().split('\n');
     const line = lines.find((one) => one.includes('https://acme.example/wrong'));
+    const expired = lines.find((one) => one.includes('"reason":"expired"'));
+    // How far the clocks are apart.
+    const { expected: least, found } = JSON.parse(expired ?? '');
+    expect(Number(/^more than (\d+)$/.exec(least)?.[1]) - Number(found)).toBeCloseTo(60, -1);
     const expected = env['JWT_ISSUER'].replace(',', ', ');
     expect(JSON.parse(line ?? '')).toMatchObject({ reason: 'issuer', claim: 'iss', expected });
     expect(gateway.logged()).not.toMatch(/@shop\.example|p1|eyJ/);

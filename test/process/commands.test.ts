@@ -65,7 +65,7 @@ test('--name prints the name that a player has in the log; other arguments are r
   }
 });
 
-test('the line "ready" says what runs: version, settings that are not the default, and secrets by fingerprints', async () => {
+test('the line "ready" says what runs: version, settings that are not the default with their values, and secrets by fingerprints', async () => {
   const LOG_KEY_FILE = newFile('log-key', 'a-key-for-the-log-of-a-test\n');
   const PERSISTED_OPERATIONS_FILE = newFile('operations.json', { 'a-1': '{ me { id } }' });
   const NO_PROXY = '127.0.0.1';
@@ -82,10 +82,12 @@ test('the line "ready" says what runs: version, settings that are not the defaul
     LOG_KEY: hash('sha256', 'a-key-for-the-log-of-a-test').slice(0, 6),
   });
   // 1,000 is the default.
-  expect(line.settings).toEqual(
-    expect.arrayContaining(['PORT', 'REST_API_KEY', 'LOG_KEY', 'PERSISTED_OPERATIONS_FILE', 'HTTP_PROXY']),
-  );
-  expect(line.settings).not.toContain('MAX_TOKENS');
+  expect(line.settings).toMatchObject({
+    ...{ PORT: '"0"', NO_PROXY: '"127.0.0.1"', PERSISTED_OPERATIONS_FILE: JSON.stringify(PERSISTED_OPERATIONS_FILE) },
+    REST_API_KEY: `[sha256 ${line.fingerprints.REST_API_KEY}]`,
+    HTTP_PROXY: expect.stringMatching(/^\[sha256 [0-9a-f]{6}\]$/),
+  });
+  expect(Object.keys(line.settings)).not.toContain('MAX_TOKENS');
   expect(gateway.output()).not.toMatch(/key-for-the-log|pass-of-proxy/);
 });
 
