@@ -11,6 +11,9 @@ const MB = 1_048_576;
 
 export class UsageError extends Error {}
 
+const USABLE = 'The configuration can be used.';
+const FINE = `${USABLE}\nEverything that is configured responds as it should.`;
+
 const USAGE =
   'Usage: node dist/main.js [--check | --probe [LANGUAGE …] | --name ID]; without a command the gateway starts.';
 
@@ -21,16 +24,17 @@ const USAGE =
 export async function outputOf(args: readonly string[], config: Config): Promise<[string, string[]] | undefined> {
   const [command, value, ...more] = args;
   if (command === undefined) return undefined;
-  if (command === '--check' && value === undefined) return [check(config), []];
+  if (command === '--check' && value === undefined) return [`${check(config).join('\n')}\n${USABLE}`, []];
   if (command === '--name' && value && more.length === 0) return [createPseudonyms(config.logKey)(value), []];
   if (command !== '--probe') throw new UsageError(USAGE);
-  const text = check(config);
+  // What is not set has not changed, and is not what a mistake is about.
+  const text = check(config).filter((line) => !line.endsWith(': default'));
   const problems = await (await import('./probe.ts')).probe(config, args.slice(1));
-  return [problems.length > 0 ? text : `${text}\nEverything that is configured responds as it should.`, problems];
+  return [[...text, ...(problems.length > 0 ? [] : [FINE])].join('\n'), problems];
 }
 
 /** The version, each setting with where it came from, what the files hold, and the memory. */
-function check(config: Config): string {
+function check(config: Config): string[] {
   const files = config.PERSISTED_OPERATIONS_FILE;
   const { schema } = createSchema(SCHEMA_DIRECTORY, config.PLAYER_IDS === 'personal');
   const operations = files.length > 0 && readManifest(files, { schema, maxTokens: config.MAX_TOKENS }).byId.size;
@@ -50,6 +54,5 @@ function check(config: Config): string {
         ]
       : []),
     ...config.warnings.map((warning) => `WARNING: ${warning}`),
-    'The configuration can be used.',
-  ].join('\n');
+  ];
 }

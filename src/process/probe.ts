@@ -1,10 +1,12 @@
 /* `--probe`: asks everything that the gateway needs, and writes nothing. Each mistake is one line that says how to mend it. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LEEWAY_SECONDS } from '../access/jwt.ts';
 import { createKeySet } from '../access/key-set.ts';
 import { Cancellation } from '../cancellation.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, EgressProxy } from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
+import { fetchFor } from '../egress-proxy.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import { createRestClient, type RestClient } from '../rest/client.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
@@ -28,10 +30,25 @@ async function probeKeySet({ auth, rest: { proxy } }: Config): Promise<string[]>
     problem = message;
   };
   const set = createKeySet(key.url, { log: { info: warn, warn }, proxy });
+  const clocks = compareClocks(key.url, proxy);
   await Promise.race([set.reload(), delay(ALL_MS)]);
-  return set.isReady()
-    ? []
-    : [`JWT_JWKS_URL: ${problem}; it must be the address of the key set, and be reached from here`];
+  if (set.isReady()) return clocks;
+  return [`JWT_JWKS_URL: ${problem}; it must be the address of the key set, and be reached from here`];
+}
+
+/** A clock that is wrong makes new tokens expired, or not valid yet. */
+async function compareClocks(url: URL, proxy: EgressProxy | undefined): Promise<string[]> {
+  const signal = AbortSignal.timeout(CALL_MS);
+  const headers = await fetchFor(url, proxy)(url, { method: 'HEAD', redirect: 'manual', signal }).then(
+    (response) => response.headers,
+    () => undefined,
+  );
+  // A cache between says for how long it has had the response.
+  const theirs = Date.parse(headers?.get('date') ?? '') + Number(headers?.get('age') ?? 0) * 1_000;
+  const seconds = Math.round((Date.now() - theirs) / 1_000);
+  if (!(Math.abs(seconds) > LEEWAY_SECONDS)) return [];
+  const how = `${Math.abs(seconds)} seconds ${seconds > 0 ? 'ahead of' : 'behind'}`;
+  return [`JWT_JWKS_URL: the clock of this machine is ${how} that of ${url.host}; set the one that is wrong`];
 }
 
 async function probeRedis({ REDIS_URL: url, redisTls: tls, rest }: Config): Promise<string[]> {

@@ -151,14 +151,28 @@ export async function probeRedis(
     await redis.get('check');
     await redis.eval("return redis.call('TIME')", 0);
     const [role] = await redis.role().catch(() => ['unknown']);
-    return role === 'slave' ? ['REDIS_URL: this is a replica, which takes no writes; use the primary'] : [];
+    if (role === 'slave') return ['REDIS_URL: this is a replica, which takes no writes; use the primary'];
+    return refusesWrites(await redis.info().catch(() => ''));
   } catch (error) {
     const { message, name } = error instanceof Error ? error : new Error(String(error));
     const unusable = useOf(message);
     if (unusable) return [unusable];
+    if (message.startsWith('Unknown RESP')) return ['REDIS_URL: what responds there is no Redis; check host and port'];
     return [`REDIS_URL: ${name === 'AbortError' ? 'no response in time' : message || 'no connection'}; ${advice}`];
   } finally {
     redis.on('error', () => undefined);
     redis.disconnect();
   }
+}
+
+/** Why a primary takes no writes, by its INFO. */
+function refusesWrites(info: string): string[] {
+  const of = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  const [used, most] = [Number(of('used_memory')), Number(of('maxmemory'))];
+  // A full Redis frees and takes again what its connections need.
+  if (most > 0 && used > most * 0.99 && of('maxmemory_policy') === 'noeviction')
+    return [`REDIS_URL: Redis is full (${used} of ${most} bytes); raise its maxmemory, and do not flush or restart it`];
+  if (of('rdb_last_bgsave_status') === 'err' || of('aof_last_write_status') === 'err')
+    return ['REDIS_URL: Redis cannot save to its disk, and may refuse writes; free its disk'];
+  return [];
 }

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { Server } from 'node:net';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { atEnd, newFolder } from '../kit/at-end.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { startReference } from '../kit/reference.ts';
-import { ISSUER } from '../kit/tokens.ts';
+import { ISSUER, keySigner } from '../kit/tokens.ts';
 import { API_KEY, SECRET_KEY, SETTINGS, startUpstream } from '../kit/upstream.ts';
 
 /* `--probe` of the built program: mistakes of an operator, each in front of real servers, and the line that names it. */
@@ -63,6 +63,29 @@ const behindPrefix = () =>
     });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   });
+
+const signer = keySigner('ES256', 'one');
+/** A key server whose clock differs by so many seconds; a cache in front of it has had the response for a minute. */
+const keySetAt = async (seconds: number) => {
+  const url = await serve((_, to) => {
+    const date = new Date(Date.now() + (seconds - 60) * 1_000).toUTCString();
+    to.writeHead(200, { date, age: '60' }).end(JSON.stringify({ keys: [signer.jwk] }));
+  });
+  return { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'a', JWT_JWKS_URL: url };
+};
+
+test('clocks that differ by less than tokens may are no mistake', async () => {
+  expect(await probe({ ...GOOD, ...(await keySetAt(40)) })).toMatchObject({ code: 0, lines: [] });
+});
+
+test('the output has the settings that are set, and praise only without a mistake', async () => {
+  const good = await probe(GOOD);
+  expect(good.stdout).toMatch(/^REST_API_KEY: \[sha256/m);
+  expect(good.stdout).not.toMatch(/: default$/m);
+  const bad = await probe({ ...GOOD, REST_API_KEY: API_KEY });
+  expect(bad.stdout).toMatch(/^REST_API_KEY: \[sha256/m);
+  expect(bad.stdout).not.toMatch(/can be used|as it should/);
+});
 
 const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
   [
@@ -136,6 +159,11 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     /^REST_BASE_URL: the response \(200\) is not of the REST interface/,
   ],
   [
+    'a service that says something else to everybody',
+    async () => ({ REST_BASE_URL: await serve((_, to) => void to.end('{"status":"up"}')) }),
+    /^REST_BASE_URL: the response \(200\) is not of the REST interface/,
+  ],
+  [
     'a proxy that is not there',
     () => ({ REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: 'http://ops:hidden-word@127.0.0.1:1' }),
     /^HTTP_PROXY: the proxy cannot be reached \(ECONNREFUSED\)/,
@@ -159,6 +187,24 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     }),
     /^JWT_JWKS_URL: .*use its jwks_uri/,
   ],
+  [
+    'a clock that is fast',
+    async () => ({ ...GOOD, ...(await keySetAt(-90)) }),
+    /^JWT_JWKS_URL: .* (?:89|9[01]) seconds ahead of that of/,
+  ],
+  [
+    'a clock that is slow',
+    async () => ({ ...GOOD, ...(await keySetAt(90)) }),
+    /^JWT_JWKS_URL: .* (?:89|9[01]) seconds behind that of/,
+  ],
+  [
+    'a web server in place of Redis',
+    async () => ({
+      ...GOOD,
+      REDIS_URL: `redis://${await listen(createTcpServer((to) => void to.write('HTTP/1.1 400 Bad Request\r\n')))}`,
+    }),
+    /^REDIS_URL: .*no Redis/,
+  ],
   ['a Redis that is not there', () => ({ ...GOOD, REDIS_URL: 'redis://127.0.0.1:1' }), /^REDIS_URL: .*ECONNREFUSED/],
 ];
 
@@ -172,7 +218,7 @@ test('a language that the account does not have is named', async () => {
 });
 
 (redisIsInstalled ? test : test.skip)(
-  'redis: a wrong password and a replica are named, and nothing is written',
+  'redis: a wrong password, a full Redis and a replica are named, and nothing is written',
   async () => {
     const password = ['--requirepass', 'a-password'];
     const { url, port } = await startRedis(undefined, password);
@@ -185,6 +231,11 @@ test('a language that the account does not have is named', async () => {
     const client = new Redis(withPassword);
     atEnd(() => client.disconnect());
     expect(await client.dbsize()).toBe(0);
+    await client.config('SET', 'maxmemory', '1');
+    expect((await probe({ ...GOOD, REDIS_URL: withPassword })).lines).toEqual([
+      expect.stringMatching(/^REDIS_URL: Redis is full \(\d+ of 1 bytes\); raise its maxmemory/),
+    ]);
+    await client.config('SET', 'maxmemory', '0');
     const replica = await startRedis(undefined, ['--replicaof', '127.0.0.1', `${port}`, '--masterauth', 'a-password']);
     expect((await probe({ ...GOOD, REDIS_URL: replica.url })).lines).toEqual([
       expect.stringContaining('this is a replica'),
