@@ -79,6 +79,17 @@ describe.each(STORES)('a database of the previous version, on $name', ({ name, p
     await copy.destroy();
   });
 
+  test('of which a process was killed before it had noted a step, is changed by the next start', async () => {
+    await makeOld(at);
+    await (await at.open()).close();
+    await change(at, (db) => sql`delete from kysely_migration where name > ${OLD}`.execute(db));
+    const { client } = await startReference({ at });
+    await client.upsert('host');
+    await client.leave('host', GONE);
+    await client.upsert('again', { email: GONE });
+    expect((await client.referrals('host')).body.total).toBe(0);
+  });
+
   test('a new database is made without a line', async () => {
     const lines: unknown[] = [];
     const options = { ...at, contactHashKey: CONTACT_HASH_KEY, onStep: (step: unknown) => void lines.push(step) };

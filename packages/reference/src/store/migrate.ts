@@ -9,9 +9,9 @@ import type { Tables } from './tables.ts';
 /** All migrations, in order. A released migration never changes. */
 export const migrationsWith = (contactHashKey: string): Record<string, Migration> => ({
   '0001-tables': { up: createTables },
-  '0002-earlier-contacts': { up: createEarlierContacts },
+  '0002-earlier-contacts': { up: (db) => run(db, EARLIER_CONTACTS) },
   '0003-contact-hash-key': { up: (db) => hashAgain(db, contactHashKey) },
-  '0004-form-counts': { up: createFormCounts },
+  '0004-form-counts': { up: (db) => run(db, FORM_COUNTS) },
 });
 
 export interface MigrationOptions {
@@ -63,9 +63,10 @@ export async function versionOf(db: Kysely<Tables>, contactHashKey: string) {
 
 /** Hashes that were made by the key in the database alone get the key of the configuration too. */
 async function hashAgain(db: Kysely<Tables>, contactHashKey: string): Promise<void> {
-  // Kysely runs no migration of SQLite in a transaction.
   const work = async (queries: Kysely<Tables>) => {
     const counted = await queries.selectFrom('counted_contacts').selectAll().execute();
+    // A process that did it was killed before Kysely noted the step: on SQLite these are two transactions.
+    if (counted.some(({ counted_at }) => counted_at === 0)) return;
     const earlier = await queries.selectFrom('earlier_contacts').selectAll().execute();
     const again = <Row extends { hash: string }>(row: Row) => ({ ...row, hash: keyedHash(contactHashKey, row.hash) });
     await queries.deleteFrom('counted_contacts').execute();
@@ -94,28 +95,33 @@ async function createTables(db: Kysely<Tables>): Promise<void> {
   const id = isPostgres(db) ? 'bigint generated always as identity primary key' : 'integer primary key autoincrement';
   // SQLite compares text by its bytes. So must PostgreSQL, whatever the collation of the database is.
   const text = isPostgres(db) ? 'text collate "C"' : 'text';
-  for (const [name, columns] of Object.entries(tables(id, text))) {
-    await sql.raw(`create table if not exists ${name} (${columns})`).execute(db);
-  }
-  for (const [name, on] of Object.entries(INDEXES)) {
-    await sql.raw(`create index if not exists ${name} on ${on}`).execute(db);
-  }
+  const columns = Object.entries(tables(id, text));
+  await run(
+    db,
+    columns.map((table) => `create table if not exists ${table[0]} (${table[1]})`),
+  );
+  await run(
+    db,
+    Object.entries(INDEXES).map(([name, on]) => `create index if not exists ${name} on ${on}`),
+  );
   const key = randomBytes(32).toString('base64url');
   const insert = sql`insert into service_state (name, value) values ('contact-hash-key', ${key}) on conflict do nothing`;
   await insert.execute(db);
 }
 
-async function createEarlierContacts(db: Kysely<Tables>): Promise<void> {
-  await sql`create table if not exists earlier_contacts (
-    player_id bigint not null references players (id) on delete cascade, hash text not null,
-    primary key (player_id, hash))`.execute(db);
-  await sql`create index if not exists earlier_contacts_by_hash on earlier_contacts (hash, player_id)`.execute(db);
+async function run(db: Kysely<Tables>, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
-async function createFormCounts(db: Kysely<Tables>): Promise<void> {
-  await sql`create table if not exists form_counts (
-    key text primary key, count integer not null, until bigint not null)`.execute(db);
-}
+const EARLIER_CONTACTS = [
+  `create table if not exists earlier_contacts (player_id bigint not null references players (id) on delete cascade,
+    hash text not null, primary key (player_id, hash))`,
+  'create index if not exists earlier_contacts_by_hash on earlier_contacts (hash, player_id)',
+];
+
+const FORM_COUNTS = [
+  'create table if not exists form_counts (key text primary key, count integer not null, until bigint not null)',
+];
 
 /** The columns of each table. The long ones come last: SQLite reads no further than the columns that a query names. */
 function tables(id: string, text: string) {
