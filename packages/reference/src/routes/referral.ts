@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { unknownPlayer } from '../errors.ts';
 import { findPlayerId } from '../store/players.ts';
-import { type FriendRow, listFriends, readTotals, type Totals } from '../store/referrals.ts';
+import { type FriendRow, listFriends, readTotals } from '../store/referrals.ts';
 import { decode, optional, wholeNumber } from '../wire/members.ts';
 import { isoTime, type Response, type Wire } from '../wire/response.ts';
 import { playerIdOf, type Service } from './service.ts';
@@ -20,23 +20,13 @@ export function referralRoutes(app: FastifyInstance, { store }: Service): void {
     return store.read(async (queries) => {
       const referrer = await findPlayerId(queries, { player_unique_id: id });
       if (!referrer) throw unknownPlayer();
-      const offset = (page - 1) * limit;
-      const totals = await readTotals(queries, referrer.id);
-      const isPastEnd = offset >= totals.pending + totals.active;
-      return referralPage(totals, isPastEnd ? [] : await listFriends(queries, referrer.id, offset, limit));
+      const { pending: totalPending, active: totalActive } = await readTotals(queries, referrer.id);
+      const [total, offset] = [totalPending + totalActive, (page - 1) * limit];
+      const friends = offset < total ? await listFriends(queries, referrer.id, offset, limit) : [];
+      const referredFriends = friends.map(referredFriend);
+      return { referredFriends, count: friends.length, total, totalPending, totalActive };
     });
   });
-}
-
-/** One page of friends, with the totals of all of them. */
-function referralPage({ pending, active }: Totals, friends: readonly FriendRow[]) {
-  return {
-    referredFriends: friends.map(referredFriend),
-    count: friends.length,
-    total: pending + active,
-    totalPending: pending,
-    totalActive: active,
-  };
 }
 
 /** Without the attribute `joinDate`, a friend joined when the service created it. */
