@@ -59,29 +59,26 @@ export function readResponse(
     return new UpstreamError(code, `${endpoint.name} responded ${status}${reason}`, details);
   };
   const isHtml = HTML_TYPE.test(String(headers['content-type']));
-  const isText = TEXT_TYPE.test(String(headers['content-type'])) && !isJson(json) && response.body.length > 0;
   if (status < 300) {
     if (isHtml) return failed('UPSTREAM_INVALID_RESPONSE');
+    if (!isJson(json)) return isAcknowledgement(response.body, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
     if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
-    const names = Object.keys(endpoint.method === 'GET' && isJson(json) ? json : {});
-    if (names.length > 0 && !names.some((name) => OF_READS.test(name)))
-      return failed('UPSTREAM_INVALID_RESPONSE', undefined, NOTHING_OF_IT);
-    if (isJson(json)) return json;
-    return isAcknowledgement(response.body, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
+    const names = endpoint.method === 'GET' ? Object.keys(json) : [];
+    if (names.length === 0 || names.some((name) => OF_READS.test(name))) return json;
+    return failed('UPSTREAM_INVALID_RESPONSE', undefined, NOTHING_OF_IT);
   }
   const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);
   if (isLater) return failed('UPSTREAM_UNAVAILABLE', delayOf(response) ?? BUSY_RETRY_MS);
   if (status >= 500) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
   if (status < 400) return failed('UPSTREAM_UNAVAILABLE', delayOf(response), REDIRECT);
-  // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player. With 401 and 403,
-  // a text may be its own all the same.
-  if (isHtml || (isText && status !== 401 && status !== 403))
-    return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
+  if (isHtml) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   if (status === 401 || status === 403) return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS);
   if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
   if (status !== 404 || serviceCode !== undefined || (maybeDone && endpoint.method === 'DELETE'))
     return failed('UPSTREAM_REJECTED');
-  if (!endpoint.ofPlayer) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  const isText = TEXT_TYPE.test(String(headers['content-type'])) && !isJson(json) && response.body.length > 0;
+  if (isText || !endpoint.ofPlayer) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   observer.notFoundWithoutCode?.(endpoint.name);
   return null;
 }

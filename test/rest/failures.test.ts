@@ -59,7 +59,7 @@ test.each<[string, Answer, Record<string, unknown>]>([
     { status: 404, raw: 'no such route', headers: plain },
     { ...kept, status: 404 },
   ],
-  ['413 with a text', { status: 413, raw: 'too large', headers: plain }, { ...kept, status: 413 }],
+  ['400 with a text', { status: 400, raw: 'no such lang', headers: plain }, { ...rejected, status: 400 }],
   ['403 with a text', { status: 403, raw: 'Forbidden', headers: plain }, { ...misconfigured, status: 403 }],
   ['409 with JSON that says it is a text', { status: 409, json: {}, headers: plain }, { ...rejected, status: 409 }],
   ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
