@@ -51,13 +51,13 @@ export function describeEnvironment(given: NodeJS.ProcessEnv): string[] {
     const text = given[name];
     if (text === undefined) return `${name}: default`;
     const source = given[`${name}_FILE`] && ALSO_IN_FILES.includes(name) ? `${name}_FILE` : 'variable';
-    return `${name}: ${textOf(name, text)} (${source})`;
+    return `${name}: ${mayHide(name, text) ? textOf(name, text) : JSON.stringify(textOf(name, text))} (${source})`;
   });
 }
 
 /** What tells a value from another and shows no secret. */
 const textOf = (name: string, text: string) =>
-  mayHide(name, text) ? `[sha256 ${fingerprint(text)}]` : JSON.stringify(text.slice(0, 200));
+  mayHide(name, text) ? `[sha256 ${fingerprint(text)}]` : text.slice(0, 200);
 
 /** The settings that are not the default, by their names, and what tells a secret from another. */
 export function summarize(values: Values, given: NodeJS.ProcessEnv) {

@@ -18,6 +18,9 @@ const commands = [...page.matchAll(/^ *```sh\n(.*?)^ *```/gms)]
   .flatMap(([, block = '']) => block.split('\n'))
   .map((line) => line.trim())
   .filter((line) => /^(?:SINCE=\w+ )?log '/.test(line));
+/** Both definitions of `log`, with the log of the test in the place of the orchestrator's. */
+const definitions = [...page.matchAll(/^log\(\) .*$/gm)].map(([line]) => line.replace(/\{ .*? \| jq/, '{ jq'));
+const [definition] = definitions;
 const jqIsInstalled = spawnSync('jq', ['--version']).status === 0;
 
 const signer = secretSigner();
@@ -70,12 +73,20 @@ const name = spawnSync(process.execPath, ['dist/main.js', '--name', 'p7'], {
 const requestId = gateway.log().find(({ msg }) => msg === 'operation')?.requestId;
 
 (jqIsInstalled ? test : test.skip).each(commands)('%s', (command) => {
-  const stub = 'log() { jq -cR "fromjson? | $1"; }';
-  const script = `${stub}\n${command.replaceAll('NAME', name).replaceAll('"ID"', `"${requestId}"`)}`;
+  const script = `${definition}\n${command.replaceAll('NAME', name).replaceAll('"ID"', `"${requestId}"`)}`;
   const input = gateway.output() + other.output() + bug;
   const { stdout, stderr } = spawnSync('sh', ['-c', script], { input, encoding: 'utf8' });
   expect(stderr).toBe('');
   expect(stdout).not.toBe('');
 });
 
-test('there are such commands', () => expect(commands.length).toBeGreaterThan(12));
+test('there are such commands, and one definition for them all', () => {
+  expect(commands.length).toBeGreaterThan(12);
+  expect([definitions.length, new Set(definitions).size]).toEqual([2, 1]);
+});
+
+(jqIsInstalled ? test : test.skip)('times can be read, and a line without one does not matter', () => {
+  const input = ['{"time":1795871994782,"msg":"a"}', 'text', '{"msg":"b"}'].join('\n');
+  const { stdout, stderr } = spawnSync('sh', ['-c', `${definition}\nlog '[.time, .msg]'`], { input, encoding: 'utf8' });
+  expect([stdout, stderr]).toEqual(['["2026-11-28T13:19:54Z","a"]\n["1970-01-01T00:00:00Z","b"]\n', '']);
+});

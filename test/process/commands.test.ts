@@ -83,7 +83,7 @@ test('the line "ready" says what runs: version, settings that are not the defaul
   });
   // 1,000 is the default.
   expect(line.settings).toMatchObject({
-    ...{ PORT: '"0"', NO_PROXY: '"127.0.0.1"', PERSISTED_OPERATIONS_FILE: JSON.stringify(PERSISTED_OPERATIONS_FILE) },
+    ...{ PORT: '0', NO_PROXY, PERSISTED_OPERATIONS_FILE },
     REST_API_KEY: `[sha256 ${line.fingerprints.REST_API_KEY}]`,
     HTTP_PROXY: expect.stringMatching(/^\[sha256 [0-9a-f]{6}\]$/),
   });
