@@ -1,11 +1,11 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ControlledTransactionBuilder, Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
 import { contactHasher } from './contact-key.ts';
 import { type MigrationOptions, migrate } from './migrate.ts';
-import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
+import { inTransaction, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
@@ -50,11 +50,11 @@ export async function openPostgres(
   }
   const begin = () => db.startTransaction();
   const snapshot = () => begin().setIsolationLevel('repeatable read').setAccessMode('read only');
-  const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work));
+  const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work, isRefused));
   return {
     hashOf,
     // A read that loses its connection at the commit has stored nothing: it is repeated.
-    read: (work) => withRetry(() => inTransaction(snapshot(), work, false)),
+    read: (work) => withRetry(() => inTransaction(snapshot(), work, () => true)),
     write,
     erase: write,
     check: async () => void (await sql`select 1`.execute(db)),
@@ -88,26 +88,7 @@ export function connect(connectionString: string, onConnectionError: (error: Err
   return { name: `postgres://${host}${pathname}`, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
 }
 
-/** A commit that failed, and not by a refusal of the server, may be stored: only work that failed may be tried again. */
-async function inTransaction<Result>(
-  begin: ControlledTransactionBuilder<Tables>,
-  work: (queries: Queries) => Promise<Result>,
-  isWrite = true,
-): Promise<Result> {
-  const transaction = await begin.execute();
-  let isDone = false;
-  try {
-    const result = await work(transaction);
-    isDone = true;
-    await transaction.commit().execute();
-    return result;
-  } catch (error) {
-    // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
-    await Promise.allSettled([transaction.rollback().execute()]);
-    const isRefused = error instanceof pg.DatabaseError && !LOST.test(codeOf(error));
-    throw isWrite && isDone && !isRefused ? new StoreUnavailable(false, error) : error;
-  }
-}
+const isRefused = (error: unknown) => error instanceof pg.DatabaseError && !LOST.test(codeOf(error));
 
 async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result> {
   const end = performance.now() + RETRY_MS;

@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { OperatorError } from '../errors.ts';
 import { contactHasher } from './contact-key.ts';
 import { type MigrationOptions, migrate } from './migrate.ts';
-import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
+import { inTransaction, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** The largest file that is rebuilt after each deletion: about 6 ms for each MB. A larger one is left as it is. */
@@ -23,9 +23,7 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
   lock(database, path);
   // What is deleted is overwritten with zeros.
   database.exec('pragma foreign_keys = on; pragma secure_delete = on; pragma temp_store = memory');
-  // SQLite itself rolls back when the disk is full: a second rollback would fail, and its error hide the reason.
-  const prepare = (text: string) =>
-    database.prepare(text === 'rollback' && !database.inTransaction ? 'select 1' : text);
+  const prepare = (text: string) => database.prepare(text);
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: { close: () => unlock(database), prepare } }),
   });
@@ -42,11 +40,11 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
   return {
     read: (work) => db.connection().execute(work),
     hashOf,
-    write: (work) => transact(db, work),
+    write: (work) => inTransaction(db.startTransaction(), work),
     erase: (work) =>
       db.connection().execute(async (connection) => {
         try {
-          const result = await transact(connection, work);
+          const result = await inTransaction(connection.startTransaction(), work);
           isRebuildDue = true;
           return result;
         } finally {
@@ -64,20 +62,6 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
     },
     close: () => db.destroy(),
   };
-}
-
-/** What fails after the work has ended is the commit: whether it is on the disk is then not known. */
-async function transact<Result>(db: Kysely<Tables>, work: (queries: Queries) => Promise<Result>): Promise<Result> {
-  let isDone = false;
-  try {
-    return await db.transaction().execute(async (queries) => {
-      const result = await work(queries);
-      isDone = true;
-      return result;
-    });
-  } catch (error) {
-    throw isDone ? new StoreUnavailable(false, error) : error;
-  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Kysely, PostgresAdapter } from 'kysely';
+import { type ControlledTransactionBuilder, type Kysely, PostgresAdapter } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** What a query can run on: the store itself, one connection, or a transaction. */
@@ -49,6 +49,29 @@ export class StoreUnavailable extends Error {
   constructor(nothingStored: boolean, cause: unknown) {
     super(`The database cannot be used: ${reasonOf(cause)}`, { cause });
     this.nothingStored = nothingStored;
+  }
+}
+
+/**
+ * Work that fails is rolled back. What fails after it is the commit: whether it is stored is then not known, unless the
+ * database has refused it.
+ */
+export async function inTransaction<Result>(
+  begin: ControlledTransactionBuilder<Tables>,
+  work: (queries: Queries) => Promise<Result>,
+  isRefused: (error: unknown) => boolean = () => false,
+): Promise<Result> {
+  const transaction = await begin.execute();
+  let isDone = false;
+  try {
+    const result = await work(transaction);
+    isDone = true;
+    await transaction.commit().execute();
+    return result;
+  } catch (error) {
+    // Gives the connection back. Where it is lost or the disk is full, the rollback fails: it was done already.
+    await Promise.allSettled([transaction.rollback().execute()]);
+    throw isDone && !isRefused(error) ? new StoreUnavailable(false, error) : error;
   }
 }
 
