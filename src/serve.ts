@@ -81,7 +81,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     status: () => ({
       reasons: authentication.isReady() ? [] : ['no-keys'],
       conditions: [
-        ...[...rest.health().breakers].flatMap(([name, state]) => (state === 'open' ? [`breaker-open ${name}`] : [])),
+        ...[...rest.health().breakers].flatMap(([name, state]) => (state === 'closed' ? [] : [`breaker-open ${name}`])),
         ...(app.isUnderPressure() ? ['overloaded'] : []),
       ],
     }),

@@ -13,7 +13,7 @@ const BUDGETS = {
   config: 901,
   engine: 1375,
   graphql: 1575,
-  http: 775,
+  http: 778,
   limits: 225,
   'persisted-operations': 300,
   process: 807,

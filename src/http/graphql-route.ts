@@ -13,7 +13,7 @@ import { type Context, type ContextOptions, createContext } from '../graphql/con
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { CLIENT_GONE, checkContent, parseBodies, responseType } from './body.ts';
 import { GRAPHQL_PATH } from './error-responses.ts';
-import { OVERLOADED, type Slot, type Slots } from './overload.ts';
+import { atTimes, OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);
 
@@ -47,6 +47,7 @@ declare module 'fastify' {
 /** The route of GraphQL. A request is admitted before its body is read. `app` has `isUnderPressure`. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   app.decorateRequest('admitted', null);
+  const refusals = atTimes();
   app.register(async (scope) => {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
     scope.addHook('onSend', ({ record, admitted }, reply, payload, done) => {
@@ -69,7 +70,10 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
         checkContent(request);
         const slot = app.isUnderPressure() ? undefined : route.slots.offer(caller);
-        if (!slot) throw OVERLOADED;
+        if (!slot) {
+          refusals(() => app.log.warn({ caller: caller.name, reason: reasonOf(app, route) }, 'operations are refused'));
+          throw OVERLOADED;
+        }
         request.admitted = { caller, slot, bytes: 0 };
         releaseAtEnd(request.admitted, request, reply);
         await route.rates.consume('operations', caller);
@@ -86,6 +90,13 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
       },
     });
   });
+}
+
+/** Why there is no slot for an operation: its own lines are at debug, because there would be too many. */
+function reasonOf(app: FastifyInstance, { slots, config }: GraphQLRoute): string {
+  if (app.isUnderPressure()) return 'the event loop is late, or the heap is nearly full';
+  const who = slots.active() >= config.concurrent.all ? 'all callers together have' : 'this caller has';
+  return `${who} as many operations in flight as allowed`;
 }
 
 /** Whether a browser opened the address. */

@@ -14,8 +14,8 @@ const MAX_EVENT_LOOP_DELAY_MS = 1_000;
 const RESOLUTION_MS = 10;
 /** File descriptors for everything that is no connection of a client or to the REST service. */
 const OTHER_FILES = 100;
-/** How often refused connections are logged, in milliseconds. */
-const DROP_LINE_MS = 60_000;
+/** How often refused connections, and refused operations, are logged, in milliseconds. */
+const LINE_MS = 60_000;
 /** The limits of this process, on Linux. */
 const LIMITS = '/proc/self/limits';
 const DROPPED = 'new connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE), or add replicas';
@@ -70,12 +70,18 @@ export function boundConnections({ server, log }: FastifyInstance, others: numbe
   const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1]);
   if (Number.isNaN(limit)) return;
   server.maxConnections = limit - Math.min(others + OTHER_FILES, Math.floor(limit / 2));
-  let nextLine = 0;
-  server.on('drop', () => {
-    if (performance.now() < nextLine) return;
-    nextLine = performance.now() + DROP_LINE_MS;
-    log.warn({ maxConnections: server.maxConnections, files: limit }, DROPPED);
-  });
+  const line = atTimes();
+  server.on('drop', () => line(() => log.warn({ maxConnections: server.maxConnections, files: limit }, DROPPED)));
+}
+
+/** For a line about what can happen with every request: calls what it is given, at most once a minute. */
+export function atTimes(): (write: () => void) => void {
+  let next = 0;
+  return (write) => {
+    if (performance.now() < next) return;
+    next = performance.now() + LINE_MS;
+    write();
+  };
 }
 
 export type Slots = ReturnType<typeof createSlots>;

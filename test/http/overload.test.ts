@@ -51,6 +51,15 @@ test('a caller with as many operations in flight as it may have gets 503, until 
   expect(extensions['requestId']).toBe(headers.get('x-request-id'));
   expect(upstream.requests).toHaveLength(2);
   expect(await gateway.metrics()).toContain('outcome="OVERLOADED"} 1');
+  // One line a minute: the lines of refused operations themselves are at debug.
+  expect((await gateway.query(player('p3'))).status).toBe(503);
+  const lines = gateway
+    .logged()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"operations are refused"'));
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 40, caller: 'development', reason: 'this caller has as many operations in flight as allowed' },
+  ]);
 
   for (const { release } of held) release();
   expect((await Promise.all(first)).map((answer) => answer.status)).toEqual([200, 200]);

@@ -77,6 +77,10 @@ test('an open breaker leaves the gateway ready, and body and metrics tell it, un
     `rest_breaker{endpoint="${GET_PLAYER}",state="open"} 1`,
   );
   expect((await gateway.page('/healthz')).status).toBe(200);
+  // A trial may be sent, and nobody sends one: the service is as bad as before.
+  const halfOpen = `rest_breaker{endpoint="${GET_PLAYER}",state="half-open"} 1`;
+  await until(async () => (await gateway.page('/metrics')).text.includes(halfOpen));
+  expect((await gateway.page('/readyz')).text).toContain('breaker-open');
   expect((await gateway.page('/metrics')).text).toMatch(/^rest_breaker_openings_total\{endpoint="GET .+"\} [1-9]/m);
   upstream.on('GET /player', 'usual');
   await shows(READY.text, `rest_breaker{endpoint="${GET_PLAYER}",state="closed"} 1`);
