@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 225,
   'persisted-operations': 300,
   process: 807,
-  rest: 1731,
+  rest: 1735,
   telemetry: 550,
 };
 

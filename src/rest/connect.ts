@@ -83,8 +83,11 @@ export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'ma
  */
 export function createConnector(origin: string, options: ConnectOptions): () => Dispatcher {
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
-  const uri = proxyFor(new URL(origin), options.proxy);
-  const tls = secureContext(options.tls ?? {});
+  const url = new URL(origin);
+  const uri = proxyFor(url, options.proxy);
+  // For requests through a proxy; others take it from `Host`.
+  const name = url.hostname.endsWith('.') ? { servername: url.hostname.slice(0, -1) } : {};
+  const tls = { ...secureContext(options.tls ?? {}), ...name };
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
   const open = buildConnector({ ...tls, timeout: timeoutMs, lookup: createLookup(avoided) });
   // Node says which addresses it tried, in their order: all but the last could not be reached in time, also when the connection

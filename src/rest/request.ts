@@ -24,9 +24,11 @@ export type RequestOptions = Pick<Config['rest'], 'apiKey' | 'secretKey' | 'secr
 const USER_AGENT = `referral-gateway/${packageJson.version}`;
 
 /** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
-export function createRequests({ origin, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RequestOptions) {
+export function createRequests({ origin, host, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RequestOptions) {
   const root = `${pathname.replace(/\/+$/, '')}/api/v3.0`;
-  const accept = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', USER_AGENT];
+  // With a dot at its end, a name gets no search domains. `Host` has none, nor SNI, which undici takes from it (RFC 6066, 3).
+  const name = /\.(?::|$)/.test(host) ? ['host', host.replace(/\.(?=:|$)/, '')] : [];
+  const accept = [...name, 'accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', USER_AGENT];
   const withKey = [...accept, 'APIKey', reveal(apiKey)];
   const withBoth = [...withKey, 'secretKey', reveal(secretKey)];
 

@@ -110,6 +110,25 @@ test.each([
   expect(gateway.output()).not.toContain(password || 'no password at all');
 });
 
+test('a name with a dot at its end is looked up so; neither Host nor SNI has the dot', async () => {
+  const names = new Set<string>();
+  const service = createTlsServer({
+    SNICallback: (name, done) => {
+      names.add(name);
+      done(new Error('There is no certificate here.'));
+    },
+  });
+  let port = await listen(service);
+  const proxy = await startEgressProxy(() => port);
+  const gatewayFor = (REST_BASE_URL: string) => startProcess({ HTTP_PROXY: proxy.host, REST_BASE_URL });
+  await post((await gatewayFor('https://rewards.invalid.')).url, READ);
+  expect(names).toEqual(new Set(['rewards.invalid']));
+  port = Number(new URL(upstream.url).port);
+  expect((await post((await gatewayFor('http://rewards.invalid.:81')).url, READ)).codes).toEqual([]);
+  expect(upstream.requests.map(({ headers }) => headers.host)).toEqual(['rewards.invalid:81', 'rewards.invalid:81']);
+  expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT rewards.invalid.:443', 'CONNECT rewards.invalid.:81']));
+});
+
 test('a proxy that refuses is named in the log; NO_PROXY and loopback go around it', async () => {
   const proxy = await startEgressProxy(() => 1, 'ops:secret-of-the-proxy');
   const refused = await startProcess({ HTTP_PROXY: `http://${proxy.host}`, REST_BASE_URL: 'http://rewards.invalid' });
