@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
+import { Agent, type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
 
@@ -41,11 +41,10 @@ export function createProxyClient(proxy: URL, options: object): Pool {
   return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).catch(fail) });
 }
 
-/** `fetch` for one address, through the proxy if one leads there. */
+/** `fetch` for one address, through the proxy if one leads there. With NODE_USE_ENV_PROXY=1, Node's own decides by itself. */
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
-  const via = proxyFor(url, proxy);
-  if (via === undefined) return fetch;
-  const dispatcher = new ProxyAgent({ uri: via, clientFactory: createProxyClient });
+  const uri = proxyFor(url, proxy);
+  const dispatcher = uri === undefined ? new Agent() : new ProxyAgent({ uri, clientFactory: createProxyClient });
   // Its types are undici's, and Node has those of another version.
   const fetchThrough = fetchWith as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => fetchThrough(input, { ...init, dispatcher });

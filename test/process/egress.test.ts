@@ -143,6 +143,14 @@ test('a proxy that refuses is named in the log; NO_PROXY and loopback go around 
     ...{ HTTP_PROXY: `http://${proxy.host}`, NO_PROXY: '.example, .invalid', REST_BASE_URL: 'http://rewards.invalid' },
   });
   expect((await post(exempt.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
+  // From Node 22 on, this makes Node's own requests go through the proxy, also those to loopback.
+  const keys = createHttpServer((_request, response) =>
+    response.end(JSON.stringify({ keys: [keySigner('ES256', 'k1').jwk] })),
+  );
+  const JWT_JWKS_URL = `http://127.0.0.1:${await listen(keys)}/keys`;
+  const tokens = { JWT_JWKS_URL, JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'referral-gateway' };
+  const byNode = await start({ HTTP_PROXY: `http://${proxy.host}`, NODE_USE_ENV_PROXY: '1', ...tokens });
+  await byNode.pageWhen('/readyz', ({ status }) => status === 200);
   expect(proxy.seen).toHaveLength(length);
 });
 
