@@ -142,6 +142,17 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
     expect((await client.remove('gone')).status).toBe(404);
   });
 
+  test('that is full is 503 and says that nothing was stored; reads go on', async () => {
+    const { client, store } = await startReference({ at });
+    await client.upsert('kept', { city: 'Bonn' });
+    await store.read((queries) => sql`pragma max_page_count = 1`.execute(queries));
+    expect(await client.track('kept', { large: { text: 'x'.repeat(100_000) } })).toMatchObject({
+      status: 503,
+      body: { message: 'The database cannot be reached; nothing of this request was stored' },
+    });
+    expect(await client.attributes('kept')).toEqual({ city: 'Bonn' });
+  });
+
   test('keeps a backup that was just made, when the clock was ahead and is corrected', async () => {
     let now = Date.parse('2031-05-01');
     const { client } = await startReference({ at, now: () => now });

@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { OperatorError } from '../errors.ts';
 import { contactHasher } from './contact-key.ts';
 import { type MigrationOptions, migrate } from './migrate.ts';
-import { inTransaction, reasonOf, type Store, StoreUnavailable } from './store.ts';
+import { inTransaction, type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** The largest file that is rebuilt after each deletion: about 6 ms for each MB. A larger one is left as it is. */
@@ -40,11 +40,11 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
   return {
     read: (work) => db.connection().execute(work),
     hashOf,
-    write: (work) => inTransaction(db.startTransaction(), work),
+    write: (work) => transact(db, work),
     erase: (work) =>
       db.connection().execute(async (connection) => {
         try {
-          const result = await inTransaction(connection.startTransaction(), work);
+          const result = await transact(connection, work);
           isRebuildDue = true;
           return result;
         } finally {
@@ -62,6 +62,16 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
     },
     close: () => db.destroy(),
   };
+}
+
+/** The disk is full or fails, or the file can only be read. */
+const UNUSABLE = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/;
+
+async function transact<Result>(db: Kysely<Tables>, work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  return inTransaction(db.startTransaction(), work).catch((error: unknown) => {
+    const isUnusable = error instanceof Database.SqliteError && UNUSABLE.test(error.code);
+    throw isUnusable ? new StoreUnavailable(true, error) : error;
+  });
 }
 
 /**
