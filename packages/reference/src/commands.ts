@@ -7,14 +7,12 @@ import { OPERATIONS } from './routes/operator.ts';
 import type { Service } from './routes/service.ts';
 import { openService } from './serve.ts';
 import { checkDatabase } from './store/check.ts';
-import { developmentContactKey } from './store/contact-key.ts';
+import { contactKeyOf } from './store/contact-key.ts';
 import { reasonOf } from './store/store.ts';
 import { exportLines, importLines } from './store/transfer.ts';
 
 /** Returns what is printed at the end, as JSON. */
 type Run = (config: ReferenceConfig, args: (string | undefined)[]) => Promise<unknown>;
-
-const keyOf = (config: ReferenceConfig) => config.contactHashKey ?? developmentContactKey(config.dataDir);
 
 /** The commands; words in upper case are arguments, those in brackets may be left out. */
 const COMMANDS: Record<string, [what: string, run: Run]> = {
@@ -26,7 +24,7 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   'coupons use CODE': ['counts a use of a coupon', (config, [code]) => operate(config, '/coupons/use', { code })],
   'restore --check [BACKUP]': [
     'checks a backup of SQLite, or the database of DATABASE_URL',
-    (config, [file]) => checkDatabase({ databaseUrl: config.databaseUrl, file }, keyOf(config)),
+    (config, [file]) => checkDatabase({ databaseUrl: config.databaseUrl, file }, contactKeyOf(config)),
   ],
   export: [
     'prints all data as lines of JSON',
@@ -34,7 +32,8 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   ],
   import: [
     'reads such lines from stdin into an empty database',
-    (config) => inDatabase(openService(config, log()), ({ store }) => importLines(store, process.stdin, keyOf(config))),
+    (config) =>
+      inDatabase(openService(config, log()), ({ store }) => importLines(store, process.stdin, contactKeyOf(config))),
   ],
 };
 

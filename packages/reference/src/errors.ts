@@ -70,7 +70,7 @@ function apiErrorOf(error: unknown, isRead: boolean): ApiError {
   const unknown = 'it is not known whether this request was stored';
   if (error instanceof StoreUnavailable) {
     const stored = error.nothingStored ? 'nothing of this request was stored' : unknown;
-    return new ApiError(503, `The database cannot be reached; ${stored}`);
+    return new ApiError(503, `The database cannot be used; ${stored}`);
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (error instanceof Error && status >= 400 && status < 500) return new ApiError(status, error.message);

@@ -6,7 +6,7 @@ import type { ReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { loadProgramme } from './programme/file.ts';
 import type { Service } from './routes/service.ts';
-import { developmentContactKey } from './store/contact-key.ts';
+import { contactKeyOf } from './store/contact-key.ts';
 import { openStore } from './store/open.ts';
 import { reasonOf } from './store/store.ts';
 
@@ -51,9 +51,9 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
 
 /** The service with its store, for a process that serves it and for a command. */
 export async function openService(config: ReferenceConfig, log: Logger): Promise<Service> {
-  const { keys, dataDir, backupKeep, port } = config;
+  const { keys, backupKeep, port } = config;
   const programme = loadProgramme(config.programmeFile);
-  const contactHashKey = config.contactHashKey ?? developmentContactKey(dataDir);
+  const contactHashKey = contactKeyOf(config);
   const onStep = (step: object, message: string) => log.warn(step, message);
   const store = await openStore({ ...config, contactHashKey, onStep }, (error) =>
     log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),

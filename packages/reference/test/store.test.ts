@@ -55,7 +55,7 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       const unlock = await lockRow(at, 'locked');
       const refused = await client.upsert('locked', { city: 'Köln' });
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-      expect(refused.body.message).toBe('The database cannot be reached; nothing of this request was stored');
+      expect(refused.body.message).toBe('The database cannot be used; nothing of this request was stored');
       expect(await client.attributes('locked')).toEqual({ city: 'Bonn' });
       await unlock();
       expect((await client.upsert('locked', { city: 'Köln' })).status).toBe(200);
@@ -74,7 +74,7 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
         await endConnections(at);
         expect(await client.upsert('kept', { city: 'Köln' })).toMatchObject({
           status: 503,
-          body: { message: 'The database cannot be reached; nothing of this request was stored' },
+          body: { message: 'The database cannot be used; nothing of this request was stored' },
         });
         await query(`alter database ${name} ${accepted}`);
         await endConnections(at);
@@ -148,7 +148,7 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
     await store.read((queries) => sql`pragma max_page_count = 1`.execute(queries));
     expect(await client.track('kept', { large: { text: 'x'.repeat(100_000) } })).toMatchObject({
       status: 503,
-      body: { message: 'The database cannot be reached; nothing of this request was stored' },
+      body: { message: 'The database cannot be used; nothing of this request was stored' },
     });
     expect(await client.attributes('kept')).toEqual({ city: 'Bonn' });
   });

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ReferenceConfig } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { contactHash, keyedHash } from '../programme/contacts.ts';
 import { type Queries, reasonOf, type Store } from './store.ts';
 
-/** In development the key is beside the database, in no backup and in no dump. It is made at the first start, mode 0600. */
-export function developmentContactKey(dataDir: string): string {
+/**
+ * The key of the configuration. Without one, in development, it is a file beside the database, in no backup and in no dump,
+ * which the first start makes, mode 0600.
+ */
+export function contactKeyOf({ contactHashKey, dataDir }: Pick<ReferenceConfig, 'contactHashKey' | 'dataDir'>): string {
+  if (contactHashKey !== undefined) return contactHashKey;
   const path = join(dataDir, 'contact-hash-key');
   try {
     mkdirSync(dataDir, { recursive: true });

@@ -40,7 +40,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The database cannot be reached or did not answer in time. */
+/** The database cannot be used or did not answer in time. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   /** False if the connection was lost during the commit: the write is then stored or not, as a whole. */
