@@ -36,6 +36,9 @@ for (const file of readdirSync(`${HERE}dist`, { recursive: true })) {
     ? await transform(text, { format: 'cjs', platform: 'neutral', target: 'es2020' })
     : { code: text };
   writeFileSync(`${CJS}/${file}`, code);
+  // Node's own modules import no folders, which is what Apollo Client 3 has there. 4 has this name too.
+  if (isModule)
+    writeFileSync(`${HERE}dist/${file}`, text.replace("'@apollo/client/core'", "'@apollo/client/core/index.js'"));
 }
 writeFileSync(`${CJS}/package.json`, '{ "type": "commonjs" }\n');
 for (const name of ['apollo', 'urql', 'relay', 'react', 'testing']) {

@@ -1,8 +1,6 @@
 import type { ApolloLink } from '@apollo/client';
 import { print } from 'graphql';
-import { type GatewayResponse, isRetryable, type ResponseError, valueAt } from './errors.ts';
-import { responseOf } from './send.ts';
-import type { Fetch } from './token.ts';
+import { isRetryable, type ResponseError, valueAt } from './errors.ts';
 
 /*
  * Apollo's cache has no errors. It stores the null of a part that could not be read as if there were no such part. Three things
@@ -12,25 +10,17 @@ import type { Fetch } from './token.ts';
  * - `forgetWhenClosed`: a null is removed when no screen shows the error that came with it.
  */
 
-/** A `fetch` whose responses leave out each field of the operation that is null because of an error that may be retried. */
-export function withoutMissing(fetch: Fetch): Fetch {
-  return async (...request) => {
-    const response = await fetch(...request);
-    const text = await response.text();
-    return responseOf(leaveOut(text), response);
-  };
-}
-
-function leaveOut(text: string): string {
-  // A request that is no POST of JSON gets what the server sent, which can be HTML.
-  if (!text.startsWith('{')) return text;
-  const { data, errors = [], ...more }: GatewayResponse = JSON.parse(text);
+/** A result without each field of the operation that is null because of an error that may be retried. */
+export function withoutMissing(operation: ApolloLink.Operation, result: ApolloLink.Result): ApolloLink.Result {
+  const { data, errors = [] } = result;
   const lost = errors.flatMap((error) => (isRetryable(error) && error.path?.length === 1 ? error.path : []));
-  if (!data || lost.length === 0) return text;
-  const left = Object.fromEntries(
-    Object.entries(data).filter(([name, value]) => value !== null || !lost.includes(name)),
-  );
-  return JSON.stringify({ ...more, errors, data: left });
+  if (!data || lost.length === 0) return result;
+  const left = Object.entries(data).filter(([name, value]) => value !== null || !lost.includes(name));
+  const { client, query, variables } = operation;
+  // With an empty object Apollo shows what the cache has, and warns if that is not all of the query.
+  const isShown =
+    left.length > 0 || client.cache.diff({ query, variables, optimistic: false, returnPartialData: true }).complete;
+  return { ...result, data: isShown ? Object.fromEntries(left) : null };
 }
 
 /** Apollo's `storage` of a field lives as long as the cache, and is not saved with it: it tells the nulls of this process. */

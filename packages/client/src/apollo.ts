@@ -19,8 +19,7 @@ export interface GatewayLinkOptions extends FetchOptions {
  */
 export function createGatewayLink({ url, ...options }: GatewayLinkOptions): ApolloLink {
   const send = createSend(options);
-  const linkOf = (isQuery: boolean) =>
-    new HttpLink({ uri: url, fetch: withoutMissing((input, init) => send(input, init, isQuery)) });
+  const linkOf = (isQuery: boolean) => new HttpLink({ uri: url, fetch: (input, init) => send(input, init, isQuery) });
   const forget = forgetWhenClosed();
   const noteMissing = new ApolloLink(
     (operation, forward) =>
@@ -28,7 +27,7 @@ export function createGatewayLink({ url, ...options }: GatewayLinkOptions): Apol
         const subscription = forward(operation).subscribe({
           next: (result) => {
             forget(operation, result);
-            observer.next(result);
+            observer.next(withoutMissing(operation, result));
           },
           error: (error: unknown) => observer.error(error),
           complete: () => observer.complete(),

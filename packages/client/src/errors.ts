@@ -113,7 +113,7 @@ export interface Result<Data> {
 
 /**
  * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
- * with, or a list of errors. Empty for undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
+ * with, a list of errors, or one error that was saved as JSON. Empty for undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (error === undefined || error === null) return [];
@@ -123,12 +123,13 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
   }
   if (Array.isArray(error))
     return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one))));
-  const { errors, graphQLErrors, networkError, source, bodyText, result, response }: Combined = Object(error);
+  const known: Combined = Object(error);
+  const { networkError, source, bodyText, result, response } = known;
   if (networkError) return gatewayErrors(networkError);
   const within = source ?? result ?? parsed(bodyText) ?? response;
-  const list = errors ?? graphQLErrors ?? Object(within).errors;
+  const list = known.errors ?? known.graphQLErrors ?? known.graphqlErrors ?? Object(within).errors;
   if (Array.isArray(list)) return gatewayErrors(list);
-  return [new GatewayError({ message: String(error) }, { cause: error })];
+  return [new GatewayError(known.extensions ? Object(error) : { message: String(error) }, { cause: error })];
 }
 
 /** What JSON says; undefined for anything else, such as HTML. */
@@ -144,11 +145,13 @@ export const isObject = (value: unknown): value is object => typeof value === 'o
 
 /**
  * What the errors of Apollo Client (`errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`), Relay (`source`),
- * graphql-request (`response`) and urql (the others) hold.
+ * graphql-request (`response`), villus (`graphqlErrors`) and urql (the others) hold.
  */
 interface Combined {
   readonly errors?: unknown;
   readonly graphQLErrors?: unknown;
+  readonly graphqlErrors?: unknown;
+  readonly extensions?: unknown;
   readonly networkError?: unknown;
   readonly source?: unknown;
   readonly bodyText?: unknown;

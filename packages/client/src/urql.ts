@@ -2,7 +2,7 @@ import { type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/
 import { type CacheExchangeOpts, cacheExchange, type offlineExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { type GatewayError, gatewayErrors, isObject } from './errors.ts';
-import { createSend, type FetchOptions } from './fetch.ts';
+import { createSend, type FetchOptions, type Send } from './fetch.ts';
 
 export interface GatewayExchangesOptions extends FetchOptions {
   /** More for graphcache, for example `schema` or `optimistic`; a setting replaces that of `graphcacheConfig`. */
@@ -15,18 +15,24 @@ export interface GatewayExchangesOptions extends FetchOptions {
  * `useHealing`. Without a response, `error.networkError` is a `GatewayError`.
  */
 export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions = {}): Exchange[] {
-  const send = createSend(options);
-  const sending = mapExchange({
-    onOperation(operation) {
-      const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
-      // urql itself sends the id of a document only when graphcache could not read the document.
-      const withId = (init: RequestInit = {}) =>
-        documentId ? { ...init, body: JSON.stringify({ ...JSON.parse(String(init.body)), documentId }) } : init;
-      const fetch: typeof globalThis.fetch = (input, init) => send(input, withId(init), operation.kind === 'query');
-      // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
-      return makeOperation(operation.kind, operation, { ...operation.context, fetch, preferGetMethod: false });
-    },
-  });
+  const sending: Exchange = (io) => {
+    let send: Send | undefined;
+    return mapExchange({
+      onOperation(operation) {
+        // The `fetch` of the client, as for urql's own exchange: an operation tells it, the client does not.
+        send ??= createSend({ fetch: operation.context.fetch, ...options });
+        const byClient = send;
+        const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
+        // urql itself sends the id of a document only when graphcache could not read the document.
+        const withId = (init: RequestInit = {}) =>
+          documentId ? { ...init, body: JSON.stringify({ ...JSON.parse(String(init.body)), documentId }) } : init;
+        const fetch: typeof globalThis.fetch = (input, init) =>
+          byClient(input, withId(init), operation.kind === 'query');
+        // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
+        return makeOperation(operation.kind, operation, { ...operation.context, fetch, preferGetMethod: false });
+      },
+    })(io);
+  };
   return [cacheExchange({ ...graphcacheConfig, ...cache }), sending, fetchExchange];
 }
 

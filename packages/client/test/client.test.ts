@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
+import { GraphQLError } from 'graphql';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import {
   authorizedFetch,
@@ -414,12 +415,15 @@ test('the errors of every library become errors of the gateway', () => {
   const ofApollo = [
     { errors: [one] },
     { graphQLErrors: [one] },
+    { graphqlErrors: [one], networkError: undefined },
     { bodyText: text },
     { networkError: { result: { errors: [one] } } },
   ];
   const ofGraphqlRequest = { response: { errors: [one], data: { me: { coupons: null } }, status: 200 }, request: {} };
   const ofRelay = { source: { errors: [one] } };
-  for (const error of [...ofApollo, ofRelay, ofGraphqlRequest, [one], [new GatewayError(one)]]) {
+  // Of a store that was saved: an error by itself, as TanStack Query has of a query that failed.
+  const saved: unknown[] = JSON.parse(JSON.stringify([new GatewayError(one), new GraphQLError(one.message, one)]));
+  for (const error of [...ofApollo, ofRelay, ofGraphqlRequest, [one], [new GatewayError(one)], ...saved]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
   const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });

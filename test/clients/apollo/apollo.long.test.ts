@@ -238,6 +238,12 @@ test('what is shown stays when the whole player cannot be read; a player that wa
   upstream.on('GET /coupon', FAILS);
   const { data, error } = await screen.refetch();
   expect([data?.player?.coupons?.length, gatewayErrors(error)[0]?.retryable]).toEqual([5, true]);
+  // Nothing was shown in another client: then there is nothing that Apollo would warn of.
+  const warnings = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const first = await connect({ token, attempts: 1 }).query({ ...SCREEN, variables });
+  expect([first.data, gatewayErrors(first.error)[0]?.retryable]).toEqual([null, true]);
+  expect(warnings.mock.calls).toEqual([]);
+  warnings.mockRestore();
   upstream.on('GET /player', 'usual');
   upstream.on('GET /coupon', 'usual');
   const remove = 'mutation { deletePlayer(input: { playerUniqueId: "p8" }) { deletedPlayerUniqueId } }';

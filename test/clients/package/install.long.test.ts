@@ -362,4 +362,13 @@ test('with Apollo Client 3, without React, a restored cache is asked again for w
     [null, ['UPSTREAM_TIMEOUT']],
     [[], []],
   ]);
+  // As modules, which Node resolves without folders: a test or a server with Vue Apollo.
+  const modules = `
+    import { ApolloLink } from '@apollo/client/core/index.js';
+    import { createGatewayLink } from '@referral-gateway/client/apollo';
+    console.log(createGatewayLink({ url: '/graphql' }) instanceof ApolloLink);`;
+  const { stdout: ofModules } = await run(process.execPath, ['--input-type=module', '--eval', modules], {
+    cwd: folder,
+  });
+  expect(ofModules).toBe('true\n');
 });

@@ -145,10 +145,10 @@ test('`offlineExchange` keeps an optimistic mutation that could not be sent, and
   expect(await waiting({ token, fetch: page })).toBe(0);
 });
 
-test('headers of the application are sent beside the token', async () => {
+test('headers of the application are sent beside the token, by the `fetch` of the client', async () => {
   const fetch = jest.fn<typeof globalThis.fetch>(async () => Response.json({ data: { player: null } }));
-  const exchanges = gatewayExchanges({ fetch, token: 'a' });
-  const client = new Client({ url, exchanges, fetchOptions: { headers: { 'x-app': '7' } } });
+  const exchanges = gatewayExchanges({ token: 'a' });
+  const client = new Client({ url, exchanges, fetch, fetchOptions: { headers: { 'x-app': '7' } } });
   await client.query(Friends, ME).toPromise();
   const [headers] = fetch.mock.calls.map(([, init]) => new Headers(init?.headers));
   expect([headers?.get('x-app'), headers?.get('authorization')]).toEqual(['7', 'Bearer a']);
