@@ -144,11 +144,11 @@ export async function probeRedis(
   { timeoutMs, tls }: ConnectionOptions,
 ): Promise<string[]> {
   const redis = openRedis(url, account, tls, { commandTimeout: timeoutMs, retryStrategy: () => null });
-  let advice = 'check address, redis: or rediss:, user and password';
+  let advice = 'check address, redis: or rediss:, user and password, and whether its maxclients is reached';
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) });
     advice = 'allow the user all commands on the keys of the gateway';
-    await redis.get('check');
+    await redis.get('probe'); // 'check' is a hash for a moment.
     await redis.eval("return redis.call('TIME')", 0);
     const [role] = await redis.role().catch(() => ['unknown']);
     if (role === 'slave') return ['REDIS_URL: this is a replica, which takes no writes; use the primary'];

@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { atEnd, newFolder } from '../kit/at-end.ts';
+import { startProcess } from '../kit/process.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { startReference } from '../kit/reference.ts';
 import { ISSUER, keySigner } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
 import { API_KEY, SECRET_KEY, SETTINGS, startUpstream } from '../kit/upstream.ts';
 
 /* `--probe` of the built program: mistakes of an operator, each in front of real servers, and the line that names it. */
@@ -231,6 +233,18 @@ test('a language that the account does not have is named', async () => {
     const client = new Redis(withPassword);
     atEnd(() => client.disconnect());
     expect(await client.dbsize()).toBe(0);
+    // While a gateway that runs looks whether it may use its commands, its own key is a hash.
+    const gateway = await startProcess({ ...GOOD, REDIS_URL: withPassword });
+    let key: string | undefined;
+    await until(async () => {
+      [key] = await client.keys('*check');
+      return key !== undefined;
+    });
+    gateway.child.kill('SIGSTOP');
+    await client.del(`${key}`);
+    await client.hset(`${key}`, 'a', 1);
+    expect(await probe({ ...GOOD, REDIS_URL: withPassword })).toMatchObject({ code: 0, lines: [] });
+    gateway.child.kill('SIGKILL');
     await client.config('SET', 'maxmemory', '1');
     expect((await probe({ ...GOOD, REDIS_URL: withPassword })).lines).toEqual([
       expect.stringMatching(/^REDIS_URL: Redis is full \(\d+ of 1 bytes\); raise its maxmemory/),
