@@ -68,7 +68,9 @@ const BODIES: [message: string, code: number, ...bodies: (string | Buffer)[]][] 
   [
     'playerAttributes.mobile must be a mobile number with 5 to 20 digits',
     5,
-    ...['1234', '+49 CALL ME', 'none', '1'.repeat(21)].map((mobile) => player({ mobile })),
+    ...['1234', '+49 CALL ME', '+44 7911 123456 #12', '+1 415 555 2671;12', 'none', '1'.repeat(21)].map((mobile) =>
+      player({ mobile }),
+    ),
   ],
   ['playerAttributes.city must have at most 1024 characters', 5, player({ city: '🎈'.repeat(1_025) })],
   ['must be a number', 5, player({ totalSpent: '5' }), player({ avgOrderAmount: '5' })],

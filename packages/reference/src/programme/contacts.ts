@@ -25,8 +25,8 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 /** No contact is longer, in UTF-16 units; it bounds the work. */
 const MAX_LENGTH = 512;
 const MOBILE = /^\d{5,20}$/;
-/** What people write between the digits of a number: spaces, all kinds of dashes, dots, slashes and brackets. */
-const NUMBER = /^[\s\p{P}]*\+?[\d\s\p{P}\u2212\u30fc]+$/u;
+/** Between digits are spaces, all kinds of dashes, dots, slashes and brackets; `#`, `*` and `;` begin an extension. */
+const NUMBER = /^(?!.*[#*;]\s*\d)[\s\p{P}]*\+?[\d\s\p{P}\u2212\u30fc]+$/su;
 
 /** Digits of mobile phones that their owners write or leave out, and libphonenumber keeps: prefixes and a ninth digit. */
 const [OF_MEXICO, IN_MEXICO] = [/(?<=^52)(?:0?1|04[45])(?=\d{10}$)/, /^0(?:1|4[45])(?=\d{10}$)/];
