@@ -42,7 +42,7 @@ const INTRODUCTION = `# Schema
 
 For client teams. After this page you know every type and field, its cost, its scope and its errors.
 
-Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gateway enforces and the responses of the demo; do not edit.
+<!-- Written by \`npm run docs\` from schema/*.graphql, the rules that the gateway enforces and the responses of the demo: do not edit. -->
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
