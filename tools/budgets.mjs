@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 778,
   limits: 225,
   'persisted-operations': 300,
-  process: 807,
+  process: 811,
   rest: 1735,
   telemetry: 550,
 };

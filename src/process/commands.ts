@@ -38,21 +38,25 @@ function check(config: Config): string[] {
   const files = config.PERSISTED_OPERATIONS_FILE;
   const { schema } = createSchema(SCHEMA_DIRECTORY, config.PLAYER_IDS === 'personal');
   const operations = files.length > 0 && readManifest(files, { schema, maxTokens: config.MAX_TOKENS }).byId.size;
-  const heapMb = Math.round(getHeapStatistics().heap_size_limit / MB);
-  const memoryMb = Math.round(process.constrainedMemory() / MB);
-  // Without a limit, Linux reports a number that no machine has.
-  const isLimited = memoryMb > 0 && memoryMb < 2 ** 30;
+  const { heapMb, memoryMb, warnings } = memory();
   return [
     `referral-gateway ${packageJson.version}, Node ${process.version}`,
     ...config.describe(),
     `client tokens: ${config.CLIENT_TOKENS_FILE?.length ?? 'none'}`,
     `operations in manifests: ${operations || 'none'}`,
-    `heap limit: ${heapMb} MB; memory of the container: ${isLimited ? `${memoryMb} MB` : 'no limit'}`,
-    ...(isLimited && heapMb > memoryMb * 0.9
-      ? [
-          `WARNING: the heap limit is above 90 % of it: set NODE_OPTIONS=--max-old-space-size=${Math.round(memoryMb * 0.75)}`,
-        ]
-      : []),
-    ...config.warnings.map((warning) => `WARNING: ${warning}`),
+    `heap limit: ${heapMb} MB; memory of the container: ${memoryMb ? `${memoryMb} MB` : 'no limit'}`,
+    ...[...config.warnings, ...warnings].map((warning) => `WARNING: ${warning}`),
   ];
+}
+
+/** The heap limit, and the memory of the container where it has a limit; a warning when the second ends the process first. */
+export function memory() {
+  const heapMb = Math.round(getHeapStatistics().heap_size_limit / MB);
+  const limit = Math.round(process.constrainedMemory() / MB);
+  // Without a limit, Linux reports a number that no machine has.
+  const memoryMb = limit > 0 && limit < 2 ** 30 ? limit : undefined;
+  const option = `NODE_OPTIONS=--max-old-space-size=${Math.round(limit * 0.75)}`;
+  const isAbove = memoryMb !== undefined && heapMb > memoryMb * 0.9;
+  const warnings = isAbove ? [`the heap limit is above 90 % of the memory of the container: set ${option}`] : [];
+  return { heapMb, memoryMb, warnings };
 }

@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import type { Secret } from '../config/secret.ts';
 import { serve } from '../serve.ts';
-import { outputOf, UsageError } from './commands.ts';
+import { memory, outputOf, UsageError } from './commands.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLog, flushed, openStdout } from './log.ts';
 import { startManagement } from './management.ts';
@@ -27,7 +27,7 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
     if (output) return end(...output);
     const stdout = openStdout();
     log = createLog(config.LOG_LEVEL, stdout);
-    for (const warning of config.warnings) log.warn(warning);
+    for (const warning of [...config.warnings, ...memory().warnings]) log.warn(warning);
     lifecycle = createLifecycle(config.SHUTDOWN_DELAY_MS, config.SHUTDOWN_GRACE_MS, log);
     setSignalHandler(lifecycle.onSignal);
     await start(config, lifecycle, log, stdout.dropped);

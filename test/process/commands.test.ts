@@ -91,6 +91,18 @@ test('the line "ready" says what runs: version, settings that are not the defaul
   expect(gateway.output()).not.toMatch(/key-for-the-log|pass-of-proxy/);
 });
 
+test('a container that is smaller than the heap may get is a warning of --check and of the start', async () => {
+  const small = 'data:text/javascript,process.constrainedMemory = () => 2 ** 27';
+  const warning =
+    /^the heap limit is above 90 % of the memory of the container: set NODE_OPTIONS=--max-old-space-size=96$/;
+  const NODE_OPTIONS = `--import "${small.replaceAll(' ', '%20')}"`;
+  const { stdout } = run(['--check'], { NODE_OPTIONS, REST_BASE_URL: 'http://127.0.0.1:1' });
+  expect(stdout).toMatch(/^heap limit: \d+ MB; memory of the container: 128 MB$/m);
+  expect(stdout).toMatch(new RegExp(`^WARNING: ${warning.source.slice(1)}`, 'm'));
+  const gateway = await start({}, ['--import', small]);
+  expect(await gateway.logged(({ level }) => level === 40)).toMatchObject({ msg: expect.stringMatching(warning) });
+});
+
 test.each([
   ['', 1_500],
   ['--network-family-autoselection-attempt-timeout=4000', 4_000],
