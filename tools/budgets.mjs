@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 778,
   limits: 225,
   'persisted-operations': 300,
-  process: 811,
+  process: 818,
   rest: 1735,
   telemetry: 550,
 };

@@ -43,10 +43,17 @@ type ConnectionOptions = { timeoutMs: number; tls?: Tls | undefined };
 
 const useOf = (error: string | undefined) => NO_USE.find(([pattern]) => pattern.test(error ?? ''))?.[1];
 
+/** The options in the query of `REDIS_URL` that hold. */
+const OF_URL = ['db', 'family', 'keyPrefix', 'password', 'username'];
+
 /** Begins to connect. Keys have the prefix of the account. */
 function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Handling): Redis {
   const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
-  const redis = new Redis(reveal(url), {
+  const address = new URL(reveal(url));
+  // Its other options would replace those below.
+  for (const name of new Set(address.searchParams.keys()))
+    if (!OF_URL.includes(name)) address.searchParams.delete(name);
+  const redis = new Redis(address.href, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     ...(tls && { tls: secureContext(tls) }),

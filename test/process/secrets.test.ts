@@ -80,7 +80,7 @@ test('nothing that was ever written or answered holds a key, a token or a contac
   for (const secret of [signer.verifying, DEVICE]) expect(all).not.toContain(secret);
 });
 
-test('with DEBUG=* nothing tells the password of Redis', async () => {
+test('with DEBUG=* nothing tells the password of Redis; no option in its URL replaces one of ours', async () => {
   const sent: string[] = [];
   const redis = createServer((socket) => {
     socket.on('data', (bytes) => sent.push(bytes.toString())).on('error', () => socket.destroy());
@@ -88,7 +88,10 @@ test('with DEBUG=* nothing tells the password of Redis', async () => {
   await once(redis.listen(0, '127.0.0.1'), 'listening');
   atEnd(() => redis.close());
   const { port } = Object(redis.address());
-  const gateway = await start({ DEBUG: '*', REDIS_URL: `redis://:a-password-of-redis@127.0.0.1:${port}` });
+  // Options for other programs, which replace none of the gateway's own: with them it would not connect, or would end.
+  const options = 'lazyConnect=true&connectTimeout=abc&showFriendlyErrorStack=true&path=/none&ssl_cert_reqs=none';
+  const REDIS_URL = `redis://:a-password-of-redis@127.0.0.1:${port}?${options}`;
+  const gateway = await start({ DEBUG: '*', REDIS_URL });
   gateway.child.kill('SIGTERM');
   await gateway.ended;
   expect(sent.join('')).toContain('a-password-of-redis');
