@@ -15,10 +15,12 @@ export interface HealOptions {
  * long as the gateway asks, each with a random share; not in a hidden tab or without a network, and at once when these are
  * back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
  * which the signal aborts.
+ *
+ * @param attempt Which pause comes first: 1 is that of 2 s.
  */
-export async function heal({ errors, again, signal }: HealOptions): Promise<readonly GatewayError[]> {
+export async function heal({ errors, again, signal }: HealOptions, attempt = 1): Promise<readonly GatewayError[]> {
   let left = gatewayErrors(errors);
-  for (let attempt = 1; left.some(({ retryable }) => retryable); attempt += 1) {
+  for (; left.some(({ retryable }) => retryable); attempt += 1) {
     const askedMs = Math.max(0, ...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
     await pause(pauseBeforeHealing(attempt, askedMs), signal);
     if (signal?.aborted) break;

@@ -2,24 +2,31 @@ import { useEffect, useRef } from 'react';
 import { gatewayErrors } from './errors.ts';
 import { heal } from './heal.ts';
 
+/** An error in this time after a read is of that read, in milliseconds. */
+const SOON_MS = 60_000;
+
 /**
  * Asks again for the missing parts of what a screen shows, as `heal` does, until they are there, the error is final, or the
  * screen is closed: `useHealing(error, refetch)` with what `useQuery` of Apollo Client returns, or
  * `useHealing(result.error, () => execute({ requestPolicy: 'network-only' }))` for urql.
  */
 export function useHealing(error: unknown, refetch: () => unknown): void {
-  const latest = useRef({ error, refetch });
-  latest.current = { error, refetch };
+  const { current: latest } = useRef({ error, refetch, attempt: 0, askedAt: 0 });
+  Object.assign(latest, { error, refetch });
   const isBroken = gatewayErrors(error).some(({ retryable }) => retryable);
   useEffect(() => {
     if (!isBroken) return undefined;
     const abort = new AbortController();
+    // Apollo Client has no error while it reads again: that does not begin the pauses anew.
+    if (Date.now() - latest.askedAt > SOON_MS) latest.attempt = 0;
     // What the library knows after a read, whatever its refetch resolves to.
     const again = async () => {
-      await latest.current.refetch();
-      return latest.current;
+      latest.attempt += 1;
+      latest.askedAt = Date.now();
+      await latest.refetch();
+      return latest;
     };
-    void heal({ errors: latest.current.error, again, signal: abort.signal });
+    void heal({ errors: latest.error, again, signal: abort.signal }, latest.attempt + 1);
     return () => abort.abort();
-  }, [isBroken]);
+  }, [isBroken, latest]);
 }

@@ -176,6 +176,27 @@ test('Apollo’s own HttpLink with `createFetch` and `useHealing`: a missing par
   await screen.see('coupons 5');
 });
 
+test('the pauses of `useHealing` grow, though Apollo has no error while it reads again', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+  const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true };
+  const errors = [{ message: 'Not now.', path: ['player', 'coupons'], extensions }];
+  const data = { player: { __typename: 'Player', id: 'p1', referralLink: null, attributes: null, coupons: null } };
+  const fetch = jest.fn(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return Response.json({ data, errors });
+  });
+  const screen = await render(ofClient(clientOf(createGatewayLink({ url, fetch })), createElement(Coupons)));
+  await screen.see('coupons missing');
+  for (let second = 0; second < 120; second += 1) {
+    jest.advanceTimersByTime(1_000);
+    let turns = 0;
+    await screen.shows(() => ++turns > 3);
+  }
+  jest.useRealTimers();
+  // After 2, 4, 8, 16 and 32 s, each with up to a half more.
+  expect(fetch).toHaveBeenCalledTimes(6);
+});
+
 test('a part that was missing is asked for when the screen is opened again, also with a cache that was saved and restored', async () => {
   upstream.on('GET /coupon', FAILS);
   const { client, shows, subscription } = watch();
