@@ -10,7 +10,7 @@ export interface Referral {
   referrer: number;
 }
 
-export interface Totals {
+interface Totals {
   pending: number;
   active: number;
 }
