@@ -233,7 +233,7 @@ test('a persisted document is sent by the id that the manifest has for its name'
 test('clients that failed together do not come back together: each pause has a random share', async () => {
   const extensions = { code: 'OVERLOADED', retryable: true, retryAfterMs: 200 };
   const times = await Promise.all(
-    Array.from({ length: 12 }, async () => {
+    Array.from({ length: 40 }, async () => {
       const busy = Response.json({ errors: [{ message: 'Busy', extensions }] });
       let second = 0;
       const fetch = after(busy, Response.json({ data: { me: null } }));
