@@ -113,7 +113,8 @@ export interface Result<Data> {
 
 /**
  * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
- * with, a list of errors, or one error that was saved as JSON. Empty for undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
+ * with, a list of errors, or one error that was saved as JSON. Empty for undefined. A foreign error has the code
+ * `INTERNAL_SERVER_ERROR` and is the `cause`.
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (error === undefined || error === null) return [];
