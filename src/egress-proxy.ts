@@ -41,7 +41,7 @@ export function createProxyClient(proxy: URL, options: object): Pool {
   return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).catch(fail) });
 }
 
-/** `fetch` for one address, through the proxy if one leads there. With NODE_USE_ENV_PROXY=1, Node's own decides by itself. */
+/** `fetch` for one address, through the proxy if one leads there. Node's own would choose a proxy itself with NODE_USE_ENV_PROXY=1. */
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
   const uri = proxyFor(url, proxy);
   const dispatcher = uri === undefined ? new Agent() : new ProxyAgent({ uri, clientFactory: createProxyClient });

@@ -13,7 +13,7 @@ import { type Context, type ContextOptions, createContext } from '../graphql/con
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { CLIENT_GONE, checkContent, parseBodies, responseType } from './body.ts';
 import { GRAPHQL_PATH } from './error-responses.ts';
-import { atTimes, OVERLOADED, type Slot, type Slots } from './overload.ts';
+import { OVERLOADED, oncePerMinute, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);
 
@@ -47,7 +47,7 @@ declare module 'fastify' {
 /** The route of GraphQL. A request is admitted before its body is read. `app` has `isUnderPressure`. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   app.decorateRequest('admitted', null);
-  const refusals = atTimes();
+  const refusals = oncePerMinute();
   app.register(async (scope) => {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
     scope.addHook('onSend', ({ record, admitted }, reply, payload, done) => {
@@ -92,7 +92,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   });
 }
 
-/** Why there is no slot for an operation: its own lines are at debug, because there would be too many. */
+/** Why an operation gets no slot, for a line once a minute. The line of each refused operation is at debug: there can be many. */
 function reasonOf(app: FastifyInstance, { slots, config }: GraphQLRoute): string {
   if (app.isUnderPressure()) return 'the event loop is late, or the heap is nearly full';
   const who = slots.active() >= config.concurrent.all ? 'all callers together have' : 'this caller has';

@@ -70,12 +70,12 @@ export function boundConnections({ server, log }: FastifyInstance, others: numbe
   const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1]);
   if (Number.isNaN(limit)) return;
   server.maxConnections = limit - Math.min(others + OTHER_FILES, Math.floor(limit / 2));
-  const line = atTimes();
-  server.on('drop', () => line(() => log.warn({ maxConnections: server.maxConnections, files: limit }, DROPPED)));
+  const drops = oncePerMinute();
+  server.on('drop', () => drops(() => log.warn({ maxConnections: server.maxConnections, files: limit }, DROPPED)));
 }
 
-/** For a line about what can happen with every request: calls what it is given, at most once a minute. */
-export function atTimes(): (write: () => void) => void {
+/** Returns a function that calls what it is given, at most once a minute: for log lines that every request could cause. */
+export function oncePerMinute(): (write: () => void) => void {
   let next = 0;
   return (write) => {
     if (performance.now() < next) return;

@@ -43,7 +43,7 @@ type ConnectionOptions = { timeoutMs: number; tls?: Tls | undefined };
 
 const useOf = (error: string | undefined) => NO_USE.find(([pattern]) => pattern.test(error ?? ''))?.[1];
 
-/** The options in the query of `REDIS_URL` that hold. */
+/** The options in the query of `REDIS_URL` that are used. */
 const OF_URL = ['db', 'family', 'keyPrefix', 'password', 'username'];
 
 /** Begins to connect. Keys have the prefix of the account. */

@@ -85,9 +85,9 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
   const url = new URL(origin);
   const uri = proxyFor(url, options.proxy);
-  // For requests through a proxy; others take it from `Host`.
-  const name = url.hostname.endsWith('.') ? { servername: url.hostname.slice(0, -1) } : {};
-  const tls = { ...secureContext(options.tls ?? {}), ...name };
+  // The name in SNI of connections through a proxy; undici takes that of direct ones from `Host`, see request.ts.
+  const sni = url.hostname.endsWith('.') ? { servername: url.hostname.slice(0, -1) } : {};
+  const tls = { ...secureContext(options.tls ?? {}), ...sni };
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
   const open = buildConnector({ ...tls, timeout: timeoutMs, lookup: createLookup(avoided) });
   // Node says which addresses it tried, in their order: all but the last could not be reached in time, also when the connection
@@ -165,12 +165,13 @@ function replaceContinue(chunk: Buffer | null): Buffer | null {
 function keepingClients(pool: Pool, maxAgeMs: number): Pool {
   const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
-  // undici compares `ttl`, the time of opening, with the wall clock, which can be set back; and for all clients at each request.
+  // undici reads `ttl`, the time of opening, of every client for each request, and compares it with the wall clock, which can be
+  // set back. So it is a number that a timer changes.
   pool.on('connect', (_origin, clients) => {
     const client: (Dispatcher & { ttl?: number }) | undefined = clients.at(-1);
     if (!client) return;
-    client.ttl = 0; // No time: it is kept.
-    const aged = setTimeout(() => Object.assign(client, { ttl: 1 }), maxAgeMs).unref(); // 1970: it is replaced.
+    client.ttl = 0; // Not set: undici keeps the client.
+    const aged = setTimeout(() => Object.assign(client, { ttl: 1 }), maxAgeMs).unref(); // In 1970: undici replaces it.
     client.once('disconnect', () => clearTimeout(aged));
   });
   return pool.on('connectionError', (origin, clients, error) => {

@@ -26,7 +26,8 @@ const USER_AGENT = `referral-gateway/${packageJson.version}`;
 /** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
 export function createRequests({ origin, host, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RequestOptions) {
   const root = `${pathname.replace(/\/+$/, '')}/api/v3.0`;
-  // With a dot at its end, a name gets no search domains. `Host` has none, nor SNI, which undici takes from it (RFC 6066, 3).
+  // A name that ends with a dot is resolved without search domains. `Host`, and SNI, which undici takes from it, have no such dot
+  // (RFC 6066, section 3).
   const name = /\.(?::|$)/.test(host) ? ['host', host.replace(/\.(?=:|$)/, '')] : [];
   const accept = [...name, 'accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', USER_AGENT];
   const withKey = [...accept, 'APIKey', reveal(apiKey)];

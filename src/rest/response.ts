@@ -27,13 +27,13 @@ const BY_ANOTHER =
   ': something in between refused the call, such as a firewall, a proxy, or an ingress without a route';
 const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the address that it leads to';
 
-const NOTHING_OF_IT = ' with nothing that a success has: an error, or another service';
-/** What successful reads have, each of them one of these at least. An empty object is a success without a body. */
+const NO_RESULT = ' without a property of a success: an error, or another service';
+/** A successful read has at least one of these properties, unless its object is empty. */
 const OF_READS = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
 
 /** A page of a proxy, whatever its status says. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
-/** An ingress without a route: `default backend - 404`, `404 page not found`. */
+/** What an ingress without a route sends: `default backend - 404`, `404 page not found`. */
 const TEXT_TYPE = /^text\//i;
 /** Bodies that acknowledge a write although they are not objects. */
 const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
@@ -65,7 +65,7 @@ export function readResponse(
     if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
     const names = endpoint.method === 'GET' ? Object.keys(json) : [];
     if (names.length === 0 || names.some((name) => OF_READS.test(name))) return json;
-    return failed('UPSTREAM_INVALID_RESPONSE', undefined, NOTHING_OF_IT);
+    return failed('UPSTREAM_INVALID_RESPONSE', undefined, NO_RESULT);
   }
   const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);
   if (isLater) return failed('UPSTREAM_UNAVAILABLE', delayOf(response) ?? BUSY_RETRY_MS);
