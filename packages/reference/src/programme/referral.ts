@@ -64,16 +64,19 @@ export async function forgetContacts(
 export async function noteEarlierContacts(
   queries: Queries,
   { programme, store }: Rule,
-  player: PlayerRow,
-  attributes: PlayerAttributes,
+  player: number,
+  before: PlayerAttributes,
+  after: PlayerAttributes,
 ): Promise<void> {
-  const kept = contactsOf(programme, attributes);
-  const earlier = contactsOf(programme, attributesOf(player) ?? {}).filter(
+  // Most updates change neither, and to read a mobile number is the dearest step of an update.
+  if (before.email === after.email && before.mobile === after.mobile) return;
+  const kept = contactsOf(programme, after);
+  const earlier = contactsOf(programme, before).filter(
     ({ kind, value }) => !kept.some((one) => one.kind === kind && one.value === value),
   );
   for (const contact of earlier) {
-    await contacts.addEarlier(queries, player.id, store.hashOf(contact));
-    await contacts.markContact(queries, contact, player.id, { onlyFree: true });
+    await contacts.addEarlier(queries, player, store.hashOf(contact));
+    await contacts.markContact(queries, contact, player, { onlyFree: true });
   }
 }
 

@@ -110,7 +110,7 @@ export async function upsertPlayer(
     ...(deviceToken !== undefined && { device_token: deviceToken }),
     ...(osType !== undefined && { os_type: osType }),
   });
-  if (known && attributes) await noteEarlierContacts(queries, service, player, attributes);
+  if (known && attributes) await noteEarlierContacts(queries, service, player.id, known, attributes);
   else if (attributes) await decideReferral(queries, service, player.id, attributes);
   return player;
 }
