@@ -1,9 +1,12 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { newFile } from '../kit/at-end.ts';
+import { atEnd, newFile } from '../kit/at-end.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
-import { bearer, secretSigner } from '../kit/tokens.ts';
+import { AUDIENCE, bearer, ISSUER, keySigner, secretSigner, token as tokenOf } from '../kit/tokens.ts';
 
 const { env } = secretSigner();
 const run = (args: string[], settings: Record<string, string>, input = '') =>
@@ -39,6 +42,33 @@ test('--check prints each check with the settings of the gateway', () => {
   expect(check(lastBit, settings)).toMatch(/^FAIL {2}malformed/);
   const expired = check(mint(['--sub', 'p1', '--recipe', 'phone-app', '--expired']), env);
   expect(expired.match(/FAIL.*/g)).toEqual([expect.stringContaining('FAIL  expired')]);
+});
+
+test('--check fetches the key set through the proxy of the settings', async () => {
+  const signer = keySigner('ES256', 'k1');
+  const keys = createServer((_request, response) => response.end(JSON.stringify({ keys: [signer.jwk] })));
+  // Names are resolved by the proxy alone.
+  const proxy = createServer().on('connect', ({ url }, socket) => {
+    asked.push(`${url}`);
+    const target = connect((keys.address() as AddressInfo).port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    });
+    target.pipe(socket).pipe(target);
+    for (const one of [socket, target]) one.on('error', () => target.destroy());
+    atEnd(() => target.destroy());
+  });
+  const asked: string[] = [];
+  for (const server of [keys, proxy]) {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    atEnd(() => server.close());
+  }
+  const HTTP_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const jwt = { JWT_JWKS_URL: 'http://login.invalid/keys', JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
+  const child = execFile(process.execPath, ['dist/token.js', '--check'], { env: { ...jwt, HTTP_PROXY } });
+  child.stdin?.end(tokenOf(signer));
+  const printed = [child.stdout, child.stderr].map((stream) => stream?.toArray());
+  expect((await Promise.all(printed)).flat().join('')).toMatch(/^ok {4}key .*\nok {4}signature\n/);
+  expect(asked).toEqual(['login.invalid:80']);
 });
 
 /** Arguments that are refused: settings, the command line, and the first line of what is printed. */

@@ -7,7 +7,7 @@ import { MAX_TOKEN_LENGTH } from '../../src/access/authenticate.ts';
 import { checksOf, mapScope, readToken, rejectionOf, scopeNames } from '../../src/access/jwt.ts';
 import { createKeys, isClaimError } from '../../src/access/keys.ts';
 import type { AuthConfig, JwtConfig } from '../../src/config/auth.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import { type EgressProxy, loadConfig } from '../../src/config/config.ts';
 import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../../src/config/credentials.ts';
 import { ConfigError } from '../../src/config/environment.ts';
 import { isScope, namesIn, SCOPES, type Scope } from '../../src/config/scopes.ts';
@@ -51,8 +51,8 @@ const EXPIRED = '-5';
 async function mint(args: readonly string[]): Promise<string> {
   const { help, check, sub, client, minutes, expired, ...wanted } = read(args);
   if (help) return USAGE.trim();
-  const { production, auth } = loadConfig();
-  if (check) return await checkToken(auth);
+  const { production, auth, rest } = loadConfig();
+  if (check) return await checkToken(auth, rest.proxy);
   if (production)
     throw new UsageError('Tokens are for development only; this command does not run with NODE_ENV=production.');
   if ((sub === undefined) === (client === undefined)) throw usage('Give either --sub or --client.');
@@ -105,7 +105,7 @@ function put(claims: Record<string, unknown>, [step = '', ...rest]: Claim['path'
 }
 
 /** A line for each check of the token on stdin, up to the first claim that jose rejects. */
-async function checkToken(auth: AuthConfig): Promise<string> {
+async function checkToken(auth: AuthConfig, proxy: EgressProxy | undefined): Promise<string> {
   const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
   if (!jwt) throw usage('Set the JWT settings of the gateway.');
   // The last line: `npm run` prints others first.
@@ -116,7 +116,7 @@ async function checkToken(auth: AuthConfig): Promise<string> {
     lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${reason.padEnd(9)}  ${about}`.trimEnd());
     if (!ok) process.exitCode = 1;
   };
-  const keys = createKeys(jwt.key, { log: { info() {}, warn: console.error } });
+  const keys = createKeys(jwt.key, { log: { info() {}, warn: console.error }, proxy });
   const addKey = () => {
     const { alg, kid } = decodeProtectedHeader(token);
     add(true, 'key', `${alg}, key id ${JSON.stringify(kid) ?? 'absent'}`);
