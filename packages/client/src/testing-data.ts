@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLResolveInfo, print } from 'graphql';
+import { type GraphQLResolveInfo, print } from 'graphql';
 import { CREATED, couponsOf, type Filter } from './testing-coupons.ts';
 
 /** The states to build for. The reference service has a player for each `demo-…`, whose nulls and errors these are. */
@@ -33,9 +33,18 @@ export const STATES = [
 
 export type State = (typeof STATES)[number];
 
-/** An error as the gateway writes it. */
-export function gatewayError(code: string, message: string, extensions: object = {}): GraphQLError {
-  return new GraphQLError(message, { extensions: { ...extensions, code } });
+type Extensions = Record<string, unknown>;
+
+/**
+ * An error as the gateway writes it, to respond with, or to throw from a resolver: graphql-js adds the path. Not a `GraphQLError`,
+ * whose parameters are others in graphql 15.
+ */
+export function gatewayError(
+  code: string,
+  message: string,
+  extensions: object = {},
+): Error & { extensions: Extensions } {
+  return Object.assign(new Error(message), { extensions: { ...extensions, code } });
 }
 
 const unavailable = (extensions: object = { retryable: true, retryAfterMs: 1_000 }) =>

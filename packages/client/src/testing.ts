@@ -1,6 +1,6 @@
-import { buildSchema, executeSync, type GraphQLFormattedError, type GraphQLSchema, parse, validate } from 'graphql';
+import { buildSchema, executeSync, type GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
 import type { Document } from './client.ts';
-import type { GatewayResponse } from './errors.ts';
+import type { GatewayResponse, ResponseError } from './errors.ts';
 import { testMode } from './retry.ts';
 import schemaText from './schema-text.js';
 import { gatewayError, rootOf, type State } from './testing-data.ts';
@@ -55,14 +55,12 @@ export function respond<Data = Record<string, unknown>, Variables = Record<strin
 ): StateResponse<Data> {
   if (state === 'expired-token') {
     const error = gatewayError('UNAUTHENTICATED', 'The token has expired.');
-    const headers = { ...HEADERS, 'www-authenticate': 'Bearer error="invalid_token"' };
-    return { status: 401, headers, body: { errors: [error.toJSON()], extensions: EXTENSIONS }, delayMs: 0 };
+    return refusal(401, { 'www-authenticate': 'Bearer error="invalid_token"' }, error);
   }
   if (state === 'rate-limited') {
     const extensions = { retryable: true, retryAfterMs: RETRY_AFTER_MS };
     const error = gatewayError('RATE_LIMITED', 'Too many operations in a short time. Try again later.', extensions);
-    const headers = { ...HEADERS, 'retry-after': String(RETRY_AFTER_MS / 1_000) };
-    return { status: 429, headers, body: { errors: [error.toJSON()], extensions: EXTENSIONS }, delayMs: 0 };
+    return refusal(429, { 'retry-after': String(RETRY_AFTER_MS / 1_000) }, error);
   }
   schema ??= buildSchema(schemaText);
   const operation = parse(String(document));
@@ -75,7 +73,7 @@ export function respond<Data = Record<string, unknown>, Variables = Record<strin
     variableValues: { ...variables },
   });
   const isMutation = operation.definitions.some((part) => 'operation' in part && part.operation === 'mutation');
-  const found = errors?.map((error) => (isMutation ? belowWrite(error.toJSON()) : error.toJSON())) ?? [];
+  const found = errors?.map((error) => (isMutation ? belowWrite(formatted(error)) : formatted(error))) ?? [];
   const refused = found.find(({ extensions }) => extensions?.['code'] === undefined);
   if (refused) throw new Error(refused.message);
   const isSlow = found.some(({ extensions }) => extensions?.['code'] === 'UPSTREAM_TIMEOUT');
@@ -84,8 +82,19 @@ export function respond<Data = Record<string, unknown>, Variables = Record<strin
   return { status: 200, headers: HEADERS, body, delayMs: isSlow ? REST_TIMEOUT_MS : 0 };
 }
 
+/** A response without data. */
+function refusal(status: number, headers: object, { message, extensions }: ReturnType<typeof gatewayError>) {
+  const body = { errors: [{ message, extensions }], extensions: EXTENSIONS };
+  return { status, headers: { ...HEADERS, ...headers }, body, delayMs: 0 };
+}
+
+/** Not `toJSON`, which graphql 15 does not have. */
+function formatted({ message, locations, path, extensions }: GraphQLError): ResponseError {
+  return { message, ...(locations && { locations }), ...(path && { path }), extensions };
+}
+
 /** An error below a mutation field whose write was done: its `outcome` is DONE, and it must not be sent again. */
-function belowWrite(error: GraphQLFormattedError): GraphQLFormattedError {
+function belowWrite(error: ResponseError): ResponseError {
   const { extensions = {}, path = [] } = error;
   if (path.length < 2 || 'outcome' in extensions) return error;
   const retryable = 'retryable' in extensions && { retryable: false };

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, jest, test } from '@jest/globals';
-import { respond } from '@referral-gateway/client/testing';
+import { MobileScreenDocument, TrackEventsDocument } from '@referral-gateway/client';
+import { respond, STATES } from '@referral-gateway/client/testing';
 import { build } from 'esbuild';
 import { newFolder } from '../../kit/at-end.ts';
 import { startDemo } from '../../kit/demo.ts';
@@ -326,6 +327,29 @@ test('types are correct for TypeScript 5.0, whatever its resolution', async () =
     const { stdout } = await run(join(folder, 'node_modules/.bin/tsc'), all, { cwd: folder }).catch((error) => error);
     expect([resolution, stdout]).toEqual([resolution, '']);
   }
+});
+
+test.each(['15.2', '15', '17'])('/testing responds with graphql %s as with 16', async (version) => {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  const packages = [`graphql@${version}`, PACKED];
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+  const text = `
+    const { respond, STATES } = require('@referral-gateway/client/testing');
+    const { MobileScreenDocument, TrackEventsDocument } = require('@referral-gateway/client');
+    const input = { playerUniqueId: 'a', events: [{ name: 'check_in' }] };
+    const responses = STATES.map((state) => [
+      respond(state, MobileScreenDocument, { playerUniqueId: 'a' }),
+      respond(state, TrackEventsDocument, { input }),
+    ]);
+    console.log(JSON.stringify(responses));`;
+  const { stdout } = await run(process.execPath, ['--eval', text], { cwd: folder });
+  const input = { playerUniqueId: 'a', events: [{ name: 'check_in' }] };
+  const responses = STATES.map((state) => [
+    respond(state, MobileScreenDocument, { playerUniqueId: 'a' }),
+    respond(state, TrackEventsDocument, { input }),
+  ]);
+  expect(JSON.parse(stdout)).toEqual(responses);
 });
 
 test('with Apollo Client 3, without React, a restored cache is asked again for what was missing', async () => {
