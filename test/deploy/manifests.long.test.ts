@@ -137,7 +137,7 @@ describe('compose', () => {
   );
 
   test('the documented commands make the secrets and a token for them', () => {
-    const [, page = ''] = read('docs/operations.md').split('\n### On one machine, to try it out\n');
+    const [, page = ''] = read('docs/deployment.md').split('\n### On one machine, to try it out\n');
     const commands = [...(page.split(/\n##+ /)[0]?.matchAll(/^```sh\n(.*?)^```$/gms) ?? [])].map(([, block]) => block);
     // npm runs a script in the root of the repository; there is no engine here.
     const stubs = `docker() { :; }; npm() { shift 3; (cd .. && node "${resolve('dist/token.js')}" "$@"); }`;

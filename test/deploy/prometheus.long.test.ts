@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const isInstalled = spawnSync('prometheus', ['--version']).status === 0;
 
-const pages = read('docs/operations.md') + read('docs/observability.md');
+const pages = ['operations', 'deployment', 'observability'].map((name) => read(`docs/${name}.md`)).join('\n');
 const inText = [...pages.matchAll(/`((?:sum|topk|max|rate|histogram_quantile)[ (][^`]*)`/g)];
 const inBlocks = [...pages.matchAll(/^ *```promql\n(.*?)^ *```/gms)];
 const inDashboard = [...read('deploy/dashboard.json').matchAll(/"expr": ?("(?:[^"\\]|\\.)*")/g)];
