@@ -21,7 +21,7 @@ export interface HealOptions {
 export async function heal({ errors, again, signal }: HealOptions, attempt = 1): Promise<readonly GatewayError[]> {
   let left = gatewayErrors(errors);
   for (; left.some(({ retryable }) => retryable); attempt += 1) {
-    const askedMs = Math.max(0, ...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
+    const askedMs = Math.max(...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
     await pause(pauseBeforeHealing(attempt, askedMs), signal);
     if (signal?.aborted) break;
     left = await again().then(errorsIn, gatewayErrors);
@@ -36,7 +36,7 @@ function errorsIn(result: unknown): readonly GatewayError[] {
 }
 
 /** Whether somebody can see the page, and it can reach the gateway. Always where there is no page, as on phones. */
-const isAwake = () => globalThis.document?.hidden !== true && globalThis.navigator?.onLine !== false;
+const isAwake = () => !globalThis.document?.hidden && globalThis.navigator?.onLine !== false;
 
 /** Resolves after a time, or when the page wakes up; not while it sleeps; at once when the signal aborts. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -8,7 +8,7 @@ import { isObject } from './errors.ts';
 export function createIdempotencyKey(): string {
   // Its type says that it is there. React Native has none.
   const source: Partial<Pick<Crypto, 'getRandomValues'>> | undefined = globalThis.crypto;
-  const random = () => source?.getRandomValues?.(new Uint8Array(1))[0] ?? Math.random() * 256;
+  const random = () => source?.getRandomValues?.(new Uint8Array(1))[0] ?? Math.random() * 16;
   const digit = (letter: string) => (letter === 'x' ? random() & 15 : (random() & 3) | 8).toString(16);
   return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, digit);
 }
@@ -40,6 +40,10 @@ export function isKeyed(variables: Variables, text = ''): boolean {
 
 /** A `TrackEventsInput`: no other input of the schema has `events`. `EventMetadata` can have a list of texts of this name. */
 function isEventsInput(value: unknown): value is { events: unknown[]; idempotencyKey?: unknown } {
-  if (!isObject(value) || !('events' in value)) return false;
-  return Array.isArray(value.events) && value.events.every((event) => typeof event === 'object');
+  return (
+    isObject(value) &&
+    'events' in value &&
+    Array.isArray(value.events) &&
+    value.events.every((event) => typeof event === 'object')
+  );
 }

@@ -11,8 +11,7 @@ const LONGEST_HEALING_PAUSE_MS = 60_000;
 
 /** Whether a response has data: a field of the operation is not null, or there is no error. */
 export function hasData({ data, errors = [] }: GatewayResponse): boolean {
-  if (!isObject(data)) return false;
-  return errors.length === 0 || Object.values(data).some((value) => value != null);
+  return isObject(data) && (errors.length === 0 || Object.values(data).some((value) => value != null));
 }
 
 /** Whether to send an operation again before anything is delivered: it has no data, and every error may be retried. */
@@ -33,7 +32,7 @@ shared[NAME] ??= {};
 export const testMode: { on?: boolean } = shared[NAME];
 
 /** A pause with a random share of up to a half on top: clients that failed together must not come back together. */
-const spread = (milliseconds: number) => (testMode.on ? 0 : milliseconds * (1 + Math.random() / 2));
+const spread = (milliseconds: number, inTests = 0) => milliseconds * (testMode.on ? inTests : 1 + Math.random() / 2);
 
 /** How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds: at least as long as the gateway asks. */
 export function pauseAfter(attempt: number, askedMs: number): number {
@@ -42,10 +41,14 @@ export function pauseAfter(attempt: number, askedMs: number): number {
 
 /**
  * How long to wait before a missing part is asked for the first, second, … time, in milliseconds: 2 s, 4 s, and so on up to
- * 60 s. Never shorter than the gateway asks. A request's own time does not count: a phone that slept had a long one.
+ * 60 s. Never shorter than the gateway asks. A request's own time does not count: a phone that slept had a long one. In tests a
+ * hundredth: without a pause, a part that stays missing would be asked for in a loop.
  */
 export function pauseBeforeHealing(attempt: number, askedMs: number): number {
-  return spread(Math.max(askedMs, Math.min(FIRST_HEALING_PAUSE_MS * 2 ** (attempt - 1), LONGEST_HEALING_PAUSE_MS)));
+  return spread(
+    Math.max(askedMs, Math.min(FIRST_HEALING_PAUSE_MS * 2 ** (attempt - 1), LONGEST_HEALING_PAUSE_MS)),
+    0.01,
+  );
 }
 
 /** The longest time of a timer: with a longer one, it ends at once. */

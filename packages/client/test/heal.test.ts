@@ -108,3 +108,26 @@ test('does not wait longer because a phone slept during a request', async () => 
     jest.useRealTimers();
   }
 });
+
+test('in tests the pauses are short, but what stays missing is not asked for in a loop', async () => {
+  jest.useFakeTimers();
+  testMode.on = true;
+  const abort = new AbortController();
+  let asked = 0;
+  const again = async () => {
+    asked += 1;
+    if (asked > 50) abort.abort();
+    return { errors: [busy()] };
+  };
+  try {
+    const left = heal({ errors: [busy()], again, signal: abort.signal });
+    await jest.advanceTimersByTimeAsync(30);
+    expect(asked).toBe(1);
+    await jest.advanceTimersByTimeAsync(1_970);
+    expect(asked).toBeLessThan(10);
+    abort.abort();
+    expect(await left).toHaveLength(1);
+  } finally {
+    jest.useRealTimers();
+  }
+});
