@@ -233,10 +233,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   async #decode(body: Buffer, encoding: string): Promise<void> {
     const decoded = await decodeContent(body, encoding, MAX_RESPONSE_BYTES);
     if (typeof decoded !== 'string') return this.#respond(decoded);
-    // `Content-Encoding: UTF-8` is a frequent mistake, and a proxy may decode a body and leave the header.
-    if (decoded !== 'too large' && isUtf8(body)) return this.#respond(body);
-    // The status of an error says enough.
-    if (this.#status >= 300) return this.#respond(NO_BODY);
+    // `Content-Encoding: UTF-8` is a frequent mistake, and a proxy may decode a body and leave the header. The status of an error
+    // says enough.
+    if (this.#status >= 300 || (decoded !== 'too large' && isUtf8(body))) return this.#respond(body);
     const message = `${this.#endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
     this.#resolve(new UpstreamError('UPSTREAM_INVALID_RESPONSE', message, { status: this.#status }));
   }
@@ -253,8 +252,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * have no body; some services send one all the same, or its length, which undici refuses.
    */
   #fail(error: UpstreamError): void {
-    const isComplete = this.#status === 204 || this.#status === 205;
-    if (isComplete || (this.#status >= 300 && this.#endpoint.method !== 'GET')) this.#respond(NO_BODY);
+    if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
+    else if (this.#status >= 300 && this.#endpoint.method !== 'GET') this.#respond(Buffer.concat(this.#chunks));
     else this.#resolve(error);
   }
 }

@@ -15,6 +15,8 @@ const BUSY_PLAYER = 2001;
  * the wrong server (421), too early (425), or too often (429).
  */
 const NOT_DONE_YET = [408, 421, 425, 429];
+/** The first status after which nobody knows what was done: the request was cancelled in the middle (499 of gRPC gateways). */
+export const FIRST_UNKNOWN = 499;
 /** Replaces a missing `Retry-After` of these statuses or of a busy player, in milliseconds. */
 const BUSY_RETRY_MS = 200;
 /** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */
@@ -31,7 +33,7 @@ const NO_RESULT = ' without a property of a success: an error, or another servic
 /** A successful read has at least one of these properties, unless its object is empty. */
 const OF_READS = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
 
-/** A page of a proxy, whatever its status says. */
+/** A page of a proxy. Frameworks give this type to empty bodies too, and PHP to JSON: these are the service's. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
 /** What an ingress without a route sends: `default backend - 404`, `404 page not found`. */
 const TEXT_TYPE = /^text\//i;
@@ -58,9 +60,8 @@ export function readResponse(
     const details = { status, serviceCode, retryable, retryAfterMs };
     return new UpstreamError(code, `${endpoint.name} responded ${status}${reason}`, details);
   };
-  const isHtml = HTML_TYPE.test(String(headers['content-type']));
+  const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type']);
   if (status < 300) {
-    if (isHtml) return failed('UPSTREAM_INVALID_RESPONSE');
     if (!isJson(json)) return isAcknowledgement(response.body, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
     if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
     const names = endpoint.method === 'GET' ? Object.keys(json) : [];
@@ -69,16 +70,16 @@ export function readResponse(
   }
   const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);
   if (isLater) return failed('UPSTREAM_UNAVAILABLE', delayOf(response) ?? BUSY_RETRY_MS);
-  if (status >= 500) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
+  if (status >= FIRST_UNKNOWN) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
   if (status < 400) return failed('UPSTREAM_UNAVAILABLE', delayOf(response), REDIRECT);
   // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
-  if (isHtml) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  if (HTML_TYPE.test(textType)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   if (status === 401 || status === 403) return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS);
   if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
   if (status !== 404 || serviceCode !== undefined || (maybeDone && endpoint.method === 'DELETE'))
     return failed('UPSTREAM_REJECTED');
-  const isText = TEXT_TYPE.test(String(headers['content-type'])) && !isJson(json) && response.body.length > 0;
-  if (isText || !endpoint.ofPlayer) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  const isBlocked = TEXT_TYPE.test(textType) || !endpoint.ofPlayer;
+  if (isBlocked) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   observer.notFoundWithoutCode?.(endpoint.name);
   return null;
 }

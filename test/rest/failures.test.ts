@@ -51,6 +51,11 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['500 with the code of an unknown player', { status: 500, json: { code: 101 } }, { ...unavailable, status: 500 }],
   ['403 with a page as XHTML', { status: 403, raw: '<html/>', headers: xhtml }, { ...kept, status: 403 }],
   ['403 with a page', { status: 403, raw: '<html>', headers: html }, { ...kept, status: 403 }],
+  [
+    '403 with a page that cannot be decoded',
+    { status: 403, raw: '\x28\xb5', headers: { ...html, 'content-encoding': 'zstd' } },
+    { ...kept, status: 403 },
+  ],
   ['400 with a page', { status: 400, raw: '<html>', headers: html }, { ...kept, status: 400 }],
   ['404 with a page', { status: 404, raw: '<html>', headers: html }, { ...kept, status: 404 }],
   ['413 with a page', { status: 413, raw: '<html>', headers: html }, { ...kept, status: 413 }],
@@ -62,7 +67,10 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['400 with a text', { status: 400, raw: 'no such lang', headers: plain }, { ...rejected, status: 400 }],
   ['403 with a text', { status: 403, raw: 'Forbidden', headers: plain }, { ...misconfigured, status: 403 }],
   ['409 with JSON that says it is a text', { status: 409, json: {}, headers: plain }, { ...rejected, status: 409 }],
-  ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
+  ['409 with JSON that says it is HTML', { status: 409, json: {}, headers: html }, { ...rejected, status: 409 }],
+  ['403 without a body that says it is HTML', { status: 403, headers: html }, { ...misconfigured, status: 403 }],
+  ['499', { status: 499 }, { ...unavailable, status: 499 }],
+  ['a page', { raw: '<p>OK', headers: html }, invalid],
   ['broken JSON', { raw: '{"a":' }, invalid],
   ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
   ['a body without end', { fault: 'flood' }, invalid],
@@ -72,7 +80,7 @@ test.each<[string, Answer, Record<string, unknown>]>([
   const { results, upstream } = await answerAll(ENDPOINTS, answer, failure);
   // The service has received every request: what it refused was not done, of everything else nobody knows.
   const { status = 200, fault } = answer;
-  const isRefused = fault === undefined && status >= 300 && status < 500;
+  const isRefused = fault === undefined && status >= 300 && status < 499;
   const outcome = isRefused ? 'NOT_DONE' : 'UNKNOWN';
   expect(results).toMatchObject({
     ...same(READS, { ...error, retryable, outcome: undefined }),
@@ -90,6 +98,8 @@ test.each<[string, Answer]>([
   ['204', { status: 204 }],
   ['an object of unknown and absent properties', { json: NULLS }],
   ['a byte order mark', { raw: '\ufeff{}' }],
+  ['JSON that says it is HTML', { json: NULLS, headers: html }],
+  ['no body that says it is HTML', { raw: '', headers: html }],
 ])('%s is a success', async (_case, answer) => {
   expect((await answerAll(ENDPOINTS, answer)).results).toEqual({
     'GET /player': { id: 'p1', playerUniqueId: 'p1', attributes: undefined, referralLink: undefined },
@@ -126,6 +136,8 @@ test.each<[string, Answer, warned: boolean]>([
   ['404', { status: 404, json: { code: 101, message: 'unknown' } }, false],
   ['404 of a proxy', { status: 404, raw: '<h1>Not found</h1>' }, true],
   ['404 as a text without characters', { status: 404, raw: '', headers: plain }, true],
+  ['404 as a page without characters', { status: 404, raw: '', headers: html }, true],
+  ['404 with code 101 that says it is HTML', { status: 404, json: { code: 101 }, headers: html }, false],
   ['404 with code 101 that says it is a text', { status: 404, json: { code: 101 }, headers: plain }, false],
   ['400 with code 101', { status: 400, json: { code: '101' } }, false],
   ['200 with code 101', { json: { code: 101 } }, false],
