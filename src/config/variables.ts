@@ -7,7 +7,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'the most in one window';
+const BURST = 'the most in one window of burst ÷ per second, in seconds';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
@@ -18,13 +18,13 @@ export const VARIABLES = z.object({
   MANAGEMENT_HOST: f.host.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
   MANAGEMENT_PORT: f.port.default(4_001).describe('port of `/healthz`, `/readyz` and `/metrics`'),
 
-  REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; required in production; unset: a demo service'),
+  REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; required in production; else: reference service'),
   REST_API_KEY: f.headerSecret
     .prefault(DEVELOPMENT_KEYS.REST_API_KEY)
-    .describe('the API key, required in production; a new one begins with empty limits and idempotency keys'),
+    .describe('the API key, required in production; after a change, limits and idempotency keys in Redis start empty'),
   REST_SECRET_KEY: f.headerSecret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; required too'),
   REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('name of `serviceId` in the JSON of the REST service'),
-  REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('limit of a REST call with its retries, once it is sent'),
+  REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('time of a call with its retries, from its first request'),
   REST_CONNECTIONS: f.whole(1, 10_000).default(64).describe('most connections to each endpoint of the REST service'),
   REST_SECRET_KEY_ON: f
     .oneOf(['sensitive', 'all'])
@@ -49,7 +49,7 @@ export const VARIABLES = z.object({
   JWT_AUDIENCE: f.texts.default([]).describe('the audience must hold one of them; needed with a JWT key'),
   JWT_AUDIENCE_CLAIM: c.claim.prefault('aud').describe('claim with the audience; another needs `JWT_REQUIRE` too'),
   JWT_PLAYER_CLAIM: c.claim.prefault('sub').describe('claim with the player; users must not be able to edit it'),
-  JWT_SCOPE_CLAIM: c.claims.prefault('scope').describe('claims with scopes; the first that a token has decides alone'),
+  JWT_SCOPE_CLAIM: c.claims.prefault('scope').describe('claims with scopes; the first that a token has is read'),
   JWT_SCOPE_MAP: c.scopeMap.optional().describe('JSON: name in a token → list of scopes; other names allow nothing'),
   JWT_DEFAULT_SCOPES: c.defaultScopes.default([]).describe('scopes of a token without a scope claim (Firebase)'),
   JWT_REQUIRE: c.requirements.default([]).describe('claims that must have this value: `token_use=access`'),

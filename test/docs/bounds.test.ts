@@ -54,7 +54,7 @@ const UNITS: Record<string, (what: string) => string> = {
 test('the tables of bounds in docs/security.md have the figures of the program', () => {
   const [, template = ''] = read('test/docs/bounds.md').split('\n\n');
   const filled = template.replace(/\{(\w+) ([^}]+)\}/g, (_all, unit, what) => `${UNITS[unit]?.(what)}`);
-  const [, section = ''] = read('docs/security.md').split('\n## Who bounds what\n');
+  const [, section = ''] = read('docs/security.md').split('\n## Limits of the edge and of the gateway\n');
   const rows = section.split('\n## ')[0]?.match(/^\| (?!(?:who|token) \|).*$/gm);
   expect(rows).toEqual(filled.trim().split('\n'));
 });

@@ -46,7 +46,7 @@ For client teams. After this page you know every type and field, its cost, its s
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
-- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. "30 + 10 × below": these count 10 times, so \`coupons { code value }\` adds 30 + 10 × 2 = 50. A list of unknown length is assumed to have so many items; further ones are added when they are read. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
+- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. "30 + 10 × below" means: 30, and 10 times the cost of the fields selected in it, so \`coupons { code value }\` costs 30 + 10 × 2 = 50. For a list of unknown length, this number is the assumed length; if the list is longer, the rest is added when it is read. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
 - **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without this entry have none of their own.
 `;
 
@@ -62,7 +62,8 @@ export function schemaPage(directory: URL): string {
     ...Object.values(type.getFields()).map((field) => rootField(page, type.name, field)),
   ]);
   const kinds: [string, (type: GraphQLNamedType) => boolean][] = [
-    ['Objects', (type) => isObjectType(type) || isInterfaceType(type)],
+    ['Interfaces', isInterfaceType],
+    ['Objects', isObjectType],
     ['Inputs', isInputObjectType],
     ['Enums', isEnumType],
     ['Scalars', isScalarType],
