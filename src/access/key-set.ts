@@ -122,7 +122,10 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
       bytes = Buffer.concat([bytes, part.value]);
       if (bytes.length > MAX_BYTES) throw new Error('the response is too large');
     }
-    const set = JSON.parse(bytes.toString().trim());
+    // Some servers write null, or an empty list, for what a key does not have. WebCrypto refuses both.
+    const set = JSON.parse(bytes.toString().trim(), (_, value) =>
+      value?.length === 0 ? undefined : (value ?? undefined),
+    );
     if (!Array.isArray(set?.keys) || set.keys.length === 0) {
       throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
     }

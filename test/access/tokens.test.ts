@@ -349,6 +349,12 @@ describe('a key set', () => {
     expect(await gateway.metrics()).toContain('gateway_authentication_failures_total{reason="signature"} 6');
   });
 
+  test('with null and empty values for what its keys do not have verifies by them', async () => {
+    const empty = { alg: null, use: '', ext: null, d: null, oth: null, x5u: null, key_ops: [], x5c: [] };
+    keys.serve((_, response) => response.end(JSON.stringify({ keys: [{ ...first.jwk, ...empty }] })));
+    await expectLetIn(bearer(await start(), token(first)));
+  });
+
   test('with several keys that fit a token without a key id is tried with each', async () => {
     const other = keySigner('RS256', 'other');
     keys.serve([first.jwk ?? {}, other.jwk ?? {}]);
