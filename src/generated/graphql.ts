@@ -55,7 +55,7 @@ export type Coupon = {
   readonly endAt?: Maybe<Scalars['DateTime']['output']>;
   /** The group the coupon belongs to. */
   readonly group?: Maybe<CouponGroup>;
-  /** A stable identifier for client caches, opaque: no other coupon and no other player's has it. Null for a coupon without a code. */
+  /** An opaque, stable identifier for client caches, unique to this coupon of this player. Null for a coupon without a code. */
   readonly id?: Maybe<Scalars['ID']['output']>;
   /** Whether the coupon has expired. */
   readonly isExpired?: Maybe<Scalars['Boolean']['output']>;
@@ -212,7 +212,7 @@ export type Mutation = {
   readonly trackEvents?: Maybe<TrackEventsPayload>;
   /**
    * Creates a player, or updates it when it exists. Attributes that are left out or null stay as they are.
-   * A referral is counted when the e-mail address or mobile number is the same as the player entered on a referral landing page.
+   * A referral is counted when the player's e-mail address or mobile number was entered on a referral landing page before.
    * The first attributes of a player, whoever sends them, decide: a contact that comes with a later call counts for no referral.
    */
   readonly upsertPlayer?: Maybe<UpsertPlayerPayload>;
@@ -453,7 +453,7 @@ export type ReferredFriend = {
   readonly displayName?: Maybe<Scalars['String']['output']>;
   /** E-mail address. */
   readonly email?: Maybe<Scalars['String']['output']>;
-  /** A stable identifier for client caches, opaque: the same friend of another player has another. Null for a friend without an identifier. */
+  /** An opaque, stable identifier for client caches, different for each player who referred this friend. Null for a friend without an identifier. */
   readonly id?: Maybe<Scalars['ID']['output']>;
   /** When the friend joined the store. */
   readonly joinDate?: Maybe<Scalars['DateTime']['output']>;
@@ -521,10 +521,10 @@ export type TrackEventsInput = {
   /** 1 to 500 events; no name twice. */
   readonly events: ReadonlyArray<EventInput>;
   /**
-   * A name that you give to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
-   * hours a report with the same key and player is never sent on a second time: it gets the response of the first one, or
-   * `outcome: UNKNOWN` again where it is not known whether the first one arrived. Each report needs a key of its own, for example a
-   * UUID; the same key with other events is refused. Without a key, do not repeat a report whose outcome you do not know.
+   * A key of your own for these events, 1 to 128 characters, so that sending them again cannot count them twice. For 24
+   * hours, events with the same key and player are not sent to the service again: the response is that of the first
+   * operation, or `outcome: UNKNOWN` if its outcome is not known. Use a new key, for example a UUID, for other events; the
+   * same key with other events is rejected. Without a key, do not send events again whose outcome you do not know.
    */
   readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
   /** Your own identifier of the player. */

@@ -100,10 +100,10 @@ export type TrackEventsInput = {
   /** 1 to 500 events; no name twice. */
   events: Array<EventInput>;
   /**
-   * A name that you give to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
-   * hours a report with the same key and player is never sent on a second time: it gets the response of the first one, or
-   * `outcome: UNKNOWN` again where it is not known whether the first one arrived. Each report needs a key of its own, for example a
-   * UUID; the same key with other events is refused. Without a key, do not repeat a report whose outcome you do not know.
+   * A key of your own for these events, 1 to 128 characters, so that sending them again cannot count them twice. For 24
+   * hours, events with the same key and player are not sent to the service again: the response is that of the first
+   * operation, or `outcome: UNKNOWN` if its outcome is not known. Use a new key, for example a UUID, for other events; the
+   * same key with other events is rejected. Without a key, do not send events again whose outcome you do not know.
    */
   idempotencyKey?: string | null | undefined;
   /** Your own identifier of the player. */
