@@ -146,6 +146,7 @@ async function writeFigures() {
       workload,
       system: row.server,
       cpuMicros: row['CPU µs'],
+      ratio: row['ours ÷ it'],
       p99Ms4: row[`p99 ms, ${FEW_CONNECTIONS} connections`],
       p99Ms32: row[`${CONNECTIONS} connections`],
       memoryMb: Math.round((maxRss.get(row.server === 'ours' ? 'main.js' : row.server) ?? 0) / 1e6),
