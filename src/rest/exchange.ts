@@ -15,7 +15,7 @@ import { errorOf, isTlsRefusal, noConnection, UpstreamError } from './upstream-e
 
 /** How many requests of one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
-/** The part of an endpoint's connections that one fair caller has at most while others wait. */
+/** The part of an endpoint's connections that one fair caller has at most while others wait, and of the requests that wait. */
 const FAIR_SHARE = 1 / 4;
 /** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
@@ -36,7 +36,7 @@ export interface UpstreamResponse {
 /** The requests of one fair caller to one endpoint: how many have been dispatched, and those that wait for the caller's turn. */
 interface Line {
   dispatched: number;
-  readonly waiting: Exchange[];
+  readonly waiting: Set<Exchange>;
 }
 
 /**
@@ -73,12 +73,13 @@ export class Queue {
     const line = fairCaller && this.#lineOf(fairCaller);
     const exchange = new Exchange(this.#endpoint, request, onStart);
     atEndOfCallback(() => {
-      if (this.waiting >= MAX_QUEUED) exchange.abort(noConnection(this.#endpoint));
+      const isFull = this.waiting >= MAX_QUEUED || (line && line.waiting.size >= MAX_QUEUED * FAIR_SHARE);
+      if (isFull) exchange.abort(noConnection(this.#endpoint));
       if (exchange.aborted) return;
       this.waiting += 1;
       exchange.place = { queue: this, line };
       if (line && this.#dispatched >= this.#size && line.dispatched >= this.#share) {
-        line.waiting.push(exchange);
+        line.waiting.add(exchange);
         this.#turns.add(line);
       } else this.#dispatch(exchange, line);
     });
@@ -91,7 +92,7 @@ export class Queue {
   }
 
   #lineOf(caller: object): Line {
-    const line = this.#lines.get(caller) ?? { dispatched: 0, waiting: [] };
+    const line = this.#lines.get(caller) ?? { dispatched: 0, waiting: new Set() };
     this.#lines.set(caller, line);
     return line;
   }
@@ -121,14 +122,20 @@ export class Queue {
       if (this.#dispatched >= this.#size) return;
       this.#turns.delete(next);
       this.#dispatchNext(next);
-      if (next.waiting.length > 0) this.#turns.add(next);
+      if (next.waiting.size > 0) this.#turns.add(next);
     }
   }
 
   #dispatchNext(line: Line): void {
-    const exchange = line.waiting.shift();
-    if (exchange) this.#dispatch(exchange, line);
-    else this.#turns.delete(line);
+    const [exchange] = line.waiting;
+    if (!exchange) return void this.#turns.delete(line);
+    line.waiting.delete(exchange);
+    this.#dispatch(exchange, line);
+  }
+
+  /** Called for a request that is aborted: one that has not been dispatched leaves the queue. */
+  aborted(exchange: Exchange, line: Line | undefined): void {
+    if (line?.waiting.delete(exchange)) this.waiting -= 1;
   }
 
   /** Closes every connection; requests in flight fail. */
@@ -185,13 +192,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Ends the request at once, unless its response has arrived. One that still waits stays in the queue, and counts there, until
-   * its turn comes.
+   * Ends the request at once, unless its response has arrived. One that the Pool has stays in its queue, and counts, until it
+   * gets a connection.
    */
   abort(reason: UpstreamError): void {
     if (this.#received) return;
     this.aborted ??= reason;
     this.#fail(reason);
+    this.place?.queue.aborted(this, this.place.line);
     this.#controller?.abort(reason);
   }
 

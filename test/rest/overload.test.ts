@@ -47,6 +47,44 @@ test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; oth
   expect(seen.attempts).toEqual([200, 200, 200]);
 });
 
+test('a caller that opens and leaves operations, or has very many, leaves room in the queue for the others', async () => {
+  const { upstream, rest } = await start({ connections: 1, timeoutMs: 60_000 });
+  const held = upstream.hold('GET /player');
+  const first = failure(read(rest, 'p1', operation({ inMs: 60_000 }))).catch(String);
+  await held.arrived;
+  const greedy = {};
+  let overloaded = 0;
+  const many = (count: number) => {
+    const op = operation({ fairCaller: greedy, inMs: 60_000 });
+    const note = ({ code }: { code: string }) => {
+      if (code === 'OVERLOADED') overloaded += 1;
+    };
+    const calls = Array.from({ length: count }, (_, n) => read(rest, `many-${n}`, op).catch(note));
+    return async () => {
+      op.abort();
+      await Promise.all(calls);
+    };
+  };
+  for (let round = 0; round < 6; round += 1) {
+    const leave = many(2_000);
+    await until(() => rest.health().queued >= 2_000);
+    await leave();
+    // One was given to a connection before.
+    expect(rest.health().queued).toBeLessThanOrEqual(1);
+  }
+  expect(overloaded).toBe(0);
+  const leave = many(4_000);
+  await until(() => overloaded >= 1_500);
+  const other = failure(read(rest, 'other', operation({ fairCaller: {}, inMs: 60_000 }))).catch(String);
+  await until(() => rest.health().queued === 2_502);
+  await leave();
+  held.release();
+  await Promise.all([first, other]);
+  expect(overloaded).toBe(1_500);
+  expect(upstream.calls()).toEqual(['GET /integrations/player/p1', 'GET /integrations/player/other']);
+  expect(rest.health().queued).toBe(0);
+});
+
 test('a call that has waited longer than it has left is not sent: its response would come too late', async () => {
   const { upstream, rest } = await start({ connections: 1, timeoutMs: 400 });
   upstream.on('GET /player', { fault: 'hang' }, 'usual');
