@@ -1,5 +1,5 @@
 import { errorsOf, type GatewayResponse, type Result } from './errors.ts';
-import { createSend, type FetchOptions, hasMutation } from './fetch.ts';
+import { createOperationSend, type FetchOptions, hasMutation } from './fetch.ts';
 import { heal } from './heal.ts';
 import { keepParts } from './keep-parts.ts';
 import { hasData } from './retry.ts';
@@ -63,7 +63,7 @@ export interface Client {
 
 /** A client of the gateway without dependencies. */
 export function createClient({ url, persisted = false, ...options }: ClientOptions): Client {
-  const send = createSend(options);
+  const send = createOperationSend(options);
   const read = async <Data, Variables>(
     document: Document<Data, Variables>,
     variables: Variables | undefined,
@@ -71,11 +71,11 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
     // A hash without a text can be that of a mutation.
     isQuery = document.length > 0 && !hasMutation(String(document)),
   ): Promise<GatewayResponse> => {
-    const documentId = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
-    const body = JSON.stringify({ query: String(document), documentId, variables: variables ?? {} });
+    const hash = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
+    const documentId = hash === undefined ? undefined : String(hash);
+    const body = { query: String(document), documentId, variables: { ...Object(variables) } };
     const headers = { accept: 'application/json', 'content-type': 'application/json' };
-    const request = { method: 'POST', headers, body, ...(signal && { signal }) };
-    return await (await send(url, request, isQuery)).json();
+    return (await send(url, { method: 'POST', headers, signal: signal ?? null }, body, isQuery)).response;
   };
   return {
     async request<Data, Variables>(

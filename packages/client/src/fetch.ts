@@ -1,16 +1,10 @@
 import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
-import { isWorthless, Repeats, testMode } from './retry.ts';
-import { responseOf, type Sending, send } from './send.ts';
-import { authorizedFetch, type Fetch, type Token } from './token.ts';
+import { isWorthless, Repeats, type Sending, testMode } from './retry.ts';
+import { type Received, responseOf, send } from './send.ts';
+import { type AuthorizationOptions, authorizedFetch, type Fetch } from './token.ts';
 
-export interface FetchOptions extends Sending {
-  /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
-  readonly token?: Token;
-  /** Default: the global `fetch`. */
-  readonly fetch?: Fetch | undefined;
-  /** Sent with each request; those of the library win. */
-  readonly headers?: RequestInit['headers'];
+export interface FetchOptions extends Sending, AuthorizationOptions {
   /** Called with what is left of the caller's operations after each response that says so. Default: nothing. */
   readonly onLimit?: ((limit: Limit) => void) | undefined;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */
@@ -34,7 +28,7 @@ interface Body {
   readonly query?: string;
   readonly operationName?: string | null;
   readonly variables?: Variables | null;
-  readonly documentId?: string;
+  readonly documentId?: string | undefined;
 }
 
 /**
@@ -59,20 +53,37 @@ export function createFetch(options: FetchOptions = {}): Fetch {
 /** A `fetch` for a library that tells whether it sends a query. Undefined: the text tells. */
 export type Send = (input: string | URL | Request, init?: RequestInit, isQuery?: boolean) => Promise<Response>;
 
-export function createSend({ token, fetch: inner, headers, persisted, onLimit, ...sending }: FetchOptions): Send {
-  const fetch = authorizedFetch(token, inner, sending.timeoutMs && sending.timeoutMs / 2);
+export function createSend(options: FetchOptions): Send {
+  const fetch = authorizedFetch(options);
+  const sendOperation = createOperationSend(options, fetch);
+  return async (input, init = {}, isQuery) => {
+    const request = typeof input === 'object' && 'clone' in input ? input : undefined;
+    const isJson =
+      request && !init.body && new Headers(init.headers ?? request.headers).get('content-type')?.includes('json');
+    const operation = parsed(isJson ? await request.clone().text() : typeof init.body === 'string' ? init.body : '');
+    if (!isOperation(operation)) return fetch(input, init);
+    const signal = init.signal ?? request?.signal ?? null;
+    const received = await sendOperation(input, { ...init, signal }, operation, isQuery);
+    // The text is decoded already.
+    for (const name of ['content-encoding', 'content-length']) received.headers.delete(name);
+    return responseOf(received.text, received);
+  };
+}
+
+/** Sends an operation: `init` has everything of the request but its body. Resolves and rejects as `createFetch` does. */
+type OperationSend = (
+  input: string | URL | Request,
+  init: RequestInit,
+  body: Body,
+  isQuery?: boolean,
+) => Promise<Received>;
+
+export function createOperationSend(options: FetchOptions, fetch: Fetch = authorizedFetch(options)): OperationSend {
+  const { persisted, onLimit } = options;
   const failed = new Repeats<true>();
   const lostEvents = new Repeats<Variables>();
-  return async (input, init = {}, isKnownQuery) => {
-    const request = typeof input === 'object' && 'clone' in input ? input : undefined;
-    const given = new Headers(init.headers ?? request?.headers);
-    new Headers(headers).forEach((value, name) => {
-      if (!given.has(name)) given.set(name, value);
-    });
-    const isJson = request && !init.body && given.get('content-type')?.includes('json');
-    const content = isJson ? await request.clone().text() : typeof init.body === 'string' ? init.body : '';
-    const body = parsed(content);
-    if (!isOperation(body)) return fetch(input, { ...init, headers: given });
+  return async (input, init, body, isKnownQuery) => {
+    const content = JSON.stringify(body);
     const { query, operationName } = body;
     const listed = persisted?.operations.find(({ name }) => name === operationName);
     const isQuery = isKnownQuery ?? (listed?.type === 'query' || (query !== undefined && !hasMutation(query)));
@@ -83,18 +94,15 @@ export function createSend({ token, fetch: inner, headers, persisted, onLimit, .
     // In tests, what stands for the gateway gets the text too.
     const isIdAlone = documentId !== undefined && !testMode.on;
     const text = JSON.stringify({ ...body, documentId, variables, ...(isIdAlone && { query: undefined }) });
-    const signal = init.signal ?? request?.signal ?? null;
     const keepEvents = () => kind === 'keyed' && lostEvents.add(content, variables);
-    const attempts = failed.take(content) ? 1 : sending.attempts;
-    const sender = { ...sending, attempts, fetch, onFailed: () => failed.add(content, true) };
-    const sent = send(sender, input, { ...init, headers: given, body: text, signal }, kind);
+    const attempts = failed.take(content) ? 1 : options.attempts;
+    const sender = { ...options, attempts, fetch, onFailed: () => failed.add(content, true) };
+    const sent = send(sender, input, { ...init, body: text }, kind);
     sent.then(({ response }) => isWorthless(response) && keepEvents(), keepEvents);
     const received = await sent;
     const limit = onLimit && limitOf(received.headers);
     if (limit) onLimit(limit);
-    // The text is decoded already.
-    for (const name of ['content-encoding', 'content-length']) received.headers.delete(name);
-    return responseOf(received.text, received);
+    return received;
   };
 }
 

@@ -22,4 +22,4 @@ export * from './generated/operations.ts';
 export { type HealOptions, heal } from './heal.ts';
 export { createIdempotencyKey } from './idempotency.ts';
 export { keepParts } from './keep-parts.ts';
-export { authorizedFetch, type Fetch, type Token } from './token.ts';
+export type { Token } from './token.ts';

@@ -2,6 +2,15 @@ import { type GatewayResponse, isObject, isRetryable, type ResponseError, retryA
 
 /* When to send an operation again: the rules of docs/retries.md, for every library. */
 
+/** How an operation is sent. */
+export interface Sending {
+  /** Attempts of an operation that has nothing to show, the first one included. Default 5. */
+  readonly attempts?: number | undefined;
+  /** How long an attempt may take, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export const TIMEOUT_MS = 30_000;
 /** A pause that nobody waits for, in milliseconds: the error is delivered at once. */
 export const TOO_LONG_MS = 60_000;
 const REPEATED_WITHIN_MS = 60_000;

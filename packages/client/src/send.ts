@@ -1,6 +1,16 @@
 import { GatewayError, type GatewayResponse, isObject, notSent, parsed, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import { askedFor, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
+import {
+  askedFor,
+  isWorthless,
+  pauseAfter,
+  reasonOf,
+  type Sending,
+  TIMEOUT_MS,
+  TOO_LONG_MS,
+  wait,
+  within,
+} from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
@@ -9,14 +19,6 @@ export interface Received {
   readonly headers: Headers;
   readonly text: string;
   readonly response: GatewayResponse;
-}
-
-/** How a request is sent. */
-export interface Sending {
-  /** Attempts of an operation that has nothing to show, the first one included. Default 5. */
-  readonly attempts?: number | undefined;
-  /** How long an attempt may take, in milliseconds. Default 30,000. */
-  readonly timeoutMs?: number | undefined;
 }
 
 /** What sends one request. */
@@ -38,7 +40,7 @@ export async function send(
   options: RequestInit,
   kind: Kind,
 ): Promise<Received> {
-  const { fetch, timeoutMs = 30_000, attempts = 5, onFailed } = sender;
+  const { fetch, timeoutMs = TIMEOUT_MS, attempts = 5, onFailed } = sender;
   const { signal } = options;
   const url = String(Object(input).url ?? input);
   if (!isAddress(url)) throw notSent(`The address "${url}" is not an absolute URL.`);

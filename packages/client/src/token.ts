@@ -1,8 +1,5 @@
 import { GatewayError, notSent } from './errors.ts';
-import { reasonOf, unlessAborted, within } from './retry.ts';
-
-/** How long the function for the token may take by default, in milliseconds. */
-const TOKEN_TIMEOUT_MS = 15_000;
+import { reasonOf, type Sending, TIMEOUT_MS, unlessAborted, within } from './retry.ts';
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
@@ -16,6 +13,15 @@ type Text = string | null | undefined;
 
 export type Fetch = typeof globalThis.fetch;
 
+export interface AuthorizationOptions {
+  /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
+  readonly token?: Token;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
+  /** Sent with each request; those of the library win. */
+  readonly headers?: RequestInit['headers'];
+}
+
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
 
@@ -24,7 +30,8 @@ const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
  * once for all requests that are under way. Nothing was done for a request with status 401. A signal that aborts ends the
  * request, also while it waits for the token: it rejects with the signal's reason.
  */
-export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeoutMs: number = TOKEN_TIMEOUT_MS): Fetch {
+export function authorizedFetch(options: AuthorizationOptions & Sending): Fetch {
+  const { token, fetch = globalFetch, timeoutMs = TIMEOUT_MS } = options;
   const fetchToken = async () => {
     const value = String((typeof token === 'function' ? await token() : token) ?? '').trim();
     if (BEARER_TOKEN.test(value)) return value;
@@ -33,15 +40,18 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
     throw notSent('There is no token.', 'NO_TOKEN', cause);
   };
   let current: Promise<string> | undefined;
-  const send = async (...[url, options]: Parameters<Fetch>) => {
+  const send = async (...[url, init]: Parameters<Fetch>) => {
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
     // Not `throwIfAborted`: React Native has none.
-    const signal = options?.signal ?? given?.signal;
+    const signal = init?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
-    const headers = new Headers(options?.headers ?? given?.headers);
+    const headers = new Headers(init?.headers ?? given?.headers);
+    new Headers(options.headers).forEach((value, name) => {
+      if (!headers.has(name)) headers.set(name, value);
+    });
     if (token != null) {
-      current ??= within(timeoutMs, undefined, fetchToken).catch((cause: unknown) => {
+      current ??= within(timeoutMs / 2, undefined, fetchToken).catch((cause: unknown) => {
         current = undefined;
         if (cause instanceof GatewayError) throw cause;
         throw notSent('The token cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
@@ -49,14 +59,14 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
     }
     const used = current;
     if (used) headers.set('authorization', `Bearer ${await unlessAborted(used, signal)}`);
-    return { used, response: await fetch(given ?? url, { ...options, headers }) };
+    return { used, response: await fetch(given ?? url, { ...init, headers }) };
   };
-  return async (url, options) => {
-    const { used, response } = await send(url, options);
-    const isStream = Object(options?.body).getReader !== undefined;
+  return async (url, init) => {
+    const { used, response } = await send(url, init);
+    const isStream = Object(init?.body).getReader !== undefined;
     if (response.status !== 401 || typeof token !== 'function' || isStream) return response;
     if (used === current) current = undefined;
-    return (await send(url, options)).response;
+    return (await send(url, init)).response;
   };
 }
 

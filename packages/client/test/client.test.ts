@@ -7,9 +7,9 @@ import { build } from 'esbuild';
 import { GraphQLError } from 'graphql';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import {
-  authorizedFetch,
   type ClientOptions,
   createClient,
+  createFetch,
   createIdempotencyKey,
   errorAt,
   GatewayError,
@@ -356,7 +356,7 @@ describe('the token', () => {
       seen?.push(`${headers.get('content-type')}, ${headers.get('authorization')}, ${await request.text()}`);
       return new Response('', { status: seen?.length === 1 ? 401 : 200 });
     };
-    const send = authorizedFetch(() => tokens?.shift(), fetch);
+    const send = createFetch({ token: () => tokens?.shift(), fetch });
     await send(new Request(url, { method: 'POST', headers: { 'content-type': 'a/b' }, body: 'text' }));
     expect(seen).toEqual(['a/b, Bearer a, text', 'a/b, Bearer b, text']);
   });
