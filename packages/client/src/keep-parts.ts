@@ -11,9 +11,10 @@ export function keepParts<Data>(last: Result<Data> | undefined, next: Result<Dat
   let data: unknown = next.data;
   for (const { path, retryable } of next.errors) {
     if (!last || !path || !retryable || valueAt(last.data, path) == null) continue;
-    if (!isSame(last.data, data, path, isOneQuery)) continue;
-    const place = path.slice(0, 1 + path.findIndex((_, end) => valueAt(data, path.slice(0, end + 1)) == null));
-    data = withValue(data, last.data, place);
+    const missing = path.findIndex((_, end) => valueAt(data, path.slice(0, end + 1)) == null);
+    // -1: another error of the same part has brought it back.
+    if (missing < 0 || !isSame(last.data, data, path, isOneQuery)) continue;
+    data = withValue(data, last.data, path.slice(0, missing + 1));
   }
   // The last data has the types of the document, and so have its parts.
   return { data: data as Data, errors: next.errors };

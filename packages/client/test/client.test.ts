@@ -190,6 +190,12 @@ describe('watch', () => {
       of({ me: { id: 'a', p: { n: null } } }, 'me.p.n'),
       of({ me: { id: 'a', p: { n: 1 } } }, 'me.p.n'),
     ],
+    [
+      'misses one part for two reasons',
+      of({ me: { id: 'a', link: 'x' }, total: 1 }),
+      of({ me: { id: 'a', link: null }, total: 2 }, 'me.link', 'me.link'),
+      of({ me: { id: 'a', link: 'x' }, total: 2 }, 'me.link', 'me.link'),
+    ],
     ['is of another player', of({ me: { id: 'a', link: 'x' } }), of({ me: OTHER }, 'me.link'), 'next'],
     [
       'has another item in its place',
