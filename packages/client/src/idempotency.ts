@@ -29,10 +29,10 @@ export type Kind = 'query' | 'keyed' | 'write';
 
 /**
  * Whether each input of a mutation reports events, with a key. An upsert or a deletion is left to the application, which knows
- * what else writes the player.
+ * what else writes the player. Other variables, such as a filter, have no `playerUniqueId`.
  */
 export function isKeyed(variables: Variables, text = ''): boolean {
-  const inputs = Object.values(variables).filter(isObject);
+  const inputs = Object.values(variables).filter((value) => isObject(value) && 'playerUniqueId' in value);
   const haveKeys = inputs.length > 0 && inputs.every((value) => isEventsInput(value) && value.idempotencyKey != null);
   // An input that is written into the document, also as the default of a variable, can have no key of ours.
   return haveKeys && !/(\binput\s*:|=)\s*\{/.test(text);

@@ -266,6 +266,16 @@ describe('events', () => {
     expect(others[2]).not.toBe(key);
   });
 
+  test('have a key beside variables that are no input of a write, such as a filter', async () => {
+    lose(1);
+    const text = `mutation ($input: TrackEventsInput!, $filter: CouponFilter) {
+      trackEvents(input: $input) { eventNames player { coupons(filter: $filter) { id } } }
+    }`;
+    const { errors } = await connect().request(text, { ...OPEN_APP, filter: { usableNow: true } });
+    const keys = sent.map(({ variables }) => variables['input']?.idempotencyKey);
+    expect([errors, keys, events()]).toEqual([[], [expect.any(String), keys[0]], 1]);
+  });
+
   test('keep their metadata, whatever its names are', async () => {
     const text = `mutation ($metadata: EventMetadata!) {
       trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a", metadata: $metadata }] }) { eventNames }
