@@ -119,21 +119,21 @@ export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal | nul
 
 /**
  * What is known of requests that failed in the last minute, by what was to be sent. Who sends the same again repeats it: TanStack
- * Query, Apollo's `RetryLink`, or a person who presses a button a second time.
+ * Query, Apollo's `RetryLink`, or a person who presses a button a second time. Of equal requests each is repeated once.
  */
 export class Repeats<Known> {
-  private readonly known: Map<string, { readonly at: number; readonly value: Known }> = new Map();
+  private known: { readonly content: string; readonly value: Known; readonly at: number }[] = [];
 
   add(content: string, value: Known): void {
-    this.known.set(content, { at: Date.now(), value });
+    this.known.push({ content, value, at: Date.now() });
   }
 
-  /** Returns what is known, and forgets it. */
+  /** Returns what is known, the oldest first, and forgets it. */
   take(content: string): Known | undefined {
-    for (const [one, { at }] of this.known) if (Date.now() - at > REPEATED_WITHIN_MS) this.known.delete(one);
-    const { value } = this.known.get(content) ?? {};
-    this.known.delete(content);
-    return value;
+    this.known = this.known.filter(({ at }) => Date.now() - at <= REPEATED_WITHIN_MS);
+    const found = this.known.find((one) => one.content === content);
+    this.known = this.known.filter((one) => one !== found);
+    return found?.value;
   }
 }
 

@@ -331,6 +331,17 @@ test('an event that is sent again soon after its response was lost is the same e
   expect(events()).toBe(3);
 });
 
+test('two equal events that are lost at the same time keep a key each', async () => {
+  const own = createFetch({ token: valid, attempts: 1 });
+  const both = () => Promise.allSettled([own(url, post(TRACK)), own(url, post(TRACK))]);
+  lose(2);
+  await both();
+  expect((await both()).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  const keys = sent.map(({ variables }) => variables['input']?.idempotencyKey);
+  expect(new Set(keys.slice(0, 2))).toEqual(new Set(keys.slice(2)));
+  expect([keys.length, new Set(keys).size, events()]).toEqual([4, 2, 2]);
+});
+
 test('a `Request` is sent again as a text is, with the key of its event, until its own signal aborts', async () => {
   lose(1);
   const abort = new AbortController();
