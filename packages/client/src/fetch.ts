@@ -107,10 +107,10 @@ export function createOperationSend(options: FetchOptions, fetch: Fetch = author
 }
 
 /**
- * Whether a text can have a mutation: it has this word, be it in a string or a comment. Wrong guesses are on the safe side: a
- * mutation is repeated less often than a query.
+ * Whether a text has a mutation: this word begins a line, or follows another definition or a description. A wrong guess, as for
+ * such a line of a string, is on the safe side: a mutation is repeated less often than a query.
  */
-export const hasMutation = (text: string): boolean => /\bmutation\b/.test(text);
+export const hasMutation = (text: string): boolean => /(^|[},"])\s*mutation\b/m.test(text);
 
 /** One operation, as GraphQL libraries send it in JSON. */
 function isOperation(body: unknown): body is Body {

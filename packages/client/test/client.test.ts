@@ -219,6 +219,19 @@ describe('watch', () => {
     expect(keepParts<unknown>(last, next, true)).toEqual({ ...next, data: last.data });
   });
 
+  test('tells a mutation from the word in a comment or a name', async () => {
+    const shown: unknown[] = [];
+    const query = '# Not a mutation.\nquery mutation { me { id } }';
+    await connect().watch(query, {}, ({ data }) => shown.push(data));
+    expect(shown).toEqual([{ me: { id: 'p1' } }]);
+    const part = 'fragment Part on TrackEventsPayload { eventNames }';
+    const track = 'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { ...Part } }';
+    for (const text of [`${track} ${part}`, `${part}${track}`, `${part}, ${track}`, `#\n\n  ${track}${part}`]) {
+      await expect(connect().watch(text, OPEN_APP, () => undefined)).rejects.toThrow('cannot be watched');
+    }
+    expect(sent).toHaveLength(1);
+  });
+
   test('rejects when there is no data, or no token any more, and refuses a mutation', async () => {
     const client = connect();
     const watching = client.watch('{ player { id } }', {}, () => undefined);
