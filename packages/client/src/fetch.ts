@@ -5,7 +5,10 @@ import { type Received, responseOf, send } from './send.ts';
 import { type AuthorizationOptions, authorizedFetch, type Fetch } from './token.ts';
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
-  /** Called with what is left of the caller's operations after each response that says so. Default: nothing. */
+  /**
+   * Called with what is left of the caller's operations after each response that says so. An error of it fails no request: the
+   * platform reports it. Default: nothing.
+   */
   readonly onLimit?: ((limit: Limit) => void) | undefined;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */
   readonly persisted?:
@@ -101,7 +104,7 @@ export function createOperationSend(options: FetchOptions, fetch: Fetch = author
     sent.then(({ response }) => isWorthless(response) && keepEvents(), keepEvents);
     const received = await sent;
     const limit = onLimit && limitOf(received.headers);
-    if (limit) onLimit(limit);
+    if (limit) queueMicrotask(() => onLimit(limit));
     return received;
   };
 }

@@ -275,6 +275,24 @@ test('tells what is left of the limit after each response that has it', async ()
   expect(limits).toHaveLength(2);
 });
 
+test('an error of `onLimit` is reported as that of an event listener, and fails no request', async () => {
+  const thrown: unknown[] = [];
+  const report = jest.spyOn(globalThis, 'queueMicrotask').mockImplementation((task) => {
+    try {
+      task();
+    } catch (error) {
+      thrown.push(error);
+    }
+  });
+  const mistake = new Error('of the application');
+  const onLimit = () => {
+    throw mistake;
+  };
+  const response = await createFetch({ token: valid, onLimit })(url, post(READ));
+  report.mockRestore();
+  expect([response.status, thrown]).toEqual([200, [mistake]]);
+});
+
 test('retries of a library do not multiply: a request that failed is sent once, others have all their attempts', async () => {
   let requests = 0;
   let isAway = true;
