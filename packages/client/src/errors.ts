@@ -123,7 +123,7 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
     return [error, ...errors.slice(1).map((one) => new GatewayError(one, { errors, requestId }))];
   }
   if (Array.isArray(error))
-    return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one))));
+    return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one), { cause: one })));
   const known: Combined = Object(error);
   const { networkError, source, bodyText, result, response } = known;
   if (networkError) return gatewayErrors(networkError);

@@ -461,6 +461,7 @@ test('the errors of every library become errors of the gateway', () => {
   expect(gatewayErrors({ bodyText: '<h1>502</h1>' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
+  expect(gatewayErrors([foreign])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
   expect(gatewayErrors([null, 'Not now.'])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }, {}]);
   expect(gatewayErrors(undefined)).toEqual([]);
 });
