@@ -94,8 +94,7 @@ async function sendOnce(
   options: RequestInit,
   kind: Kind,
 ): Promise<Received | GatewayError> {
-  // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
-  const received = await fetch(input, { ...options, redirect: 'manual' });
+  const received = await fetch(input, options);
   const { status } = received;
   const headers = new Headers(received.headers);
   const text = await received.text();

@@ -59,7 +59,8 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Fetch 
     }
     const used = current;
     if (used) headers.set('authorization', `Bearer ${await unlessAborted(used, signal)}`);
-    return { used, response: await fetch(given ?? url, { ...init, headers }) };
+    // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
+    return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
   };
   return async (url, init) => {
     const { used, response } = await send(url, init);

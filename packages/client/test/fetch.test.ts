@@ -420,6 +420,17 @@ test('runs where `redirect: error` is refused, as in workers at an edge', async 
   expect((await createFetch({ fetch, attempts: 1 })(url, post(READ))).status).toBe(200);
 });
 
+test('what is no JSON operation is not redirected either: the token stays with the gateway', async () => {
+  const seen: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    seen.push(init?.redirect);
+    return page(302, { location: 'https://elsewhere.example/' });
+  };
+  const own = createFetch({ token: 'one', fetch });
+  expect((await own(`${url}?query=%7Bme%7Bid%7D%7D`, { headers: { accept: 'application/json' } })).status).toBe(302);
+  expect(seen).toEqual(['manual']);
+});
+
 test('a stream is sent once: its 401 is the response', async () => {
   const statuses = [401, 200];
   const fetch = async () => new Response('', { status: statuses.shift() ?? 500 });
