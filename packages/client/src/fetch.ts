@@ -2,7 +2,7 @@ import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
 import { isWorthless, Repeats, type Sending, testMode } from './retry.ts';
 import { type Received, responseOf, send } from './send.ts';
-import { type AuthorizationOptions, authorizedFetch, type Fetch } from './token.ts';
+import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Fetch } from './token.ts';
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
   /**
@@ -81,7 +81,10 @@ type OperationSend = (
   isQuery?: boolean,
 ) => Promise<Received>;
 
-export function createOperationSend(options: FetchOptions, fetch: Fetch = authorizedFetch(options)): OperationSend {
+export function createOperationSend(
+  options: FetchOptions,
+  fetch: AuthorizedFetch = authorizedFetch(options),
+): OperationSend {
   const { persisted, onLimit } = options;
   const failed = new Repeats<true>();
   const lostEvents = new Repeats<Variables>();

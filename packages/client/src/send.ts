@@ -11,7 +11,7 @@ import {
   wait,
   within,
 } from './retry.ts';
-import type { Fetch } from './token.ts';
+import type { AuthorizedFetch, Progress } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
 export interface Received {
@@ -24,7 +24,7 @@ export interface Received {
 /** What sends one request. */
 export interface Sender extends Sending {
   /** Sends the token; see `authorizedFetch`. */
-  readonly fetch: Fetch;
+  readonly fetch: AuthorizedFetch;
   /** Called when the request failed in all its attempts. */
   readonly onFailed: () => void;
 }
@@ -46,10 +46,14 @@ export async function send(
   if (!isAddress(url)) throw notSent(`The address "${url}" is not an absolute URL.`);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
-    const once = within(timeoutMs, signal, (signal) => sendOnce(fetch, input, url, { ...options, signal }, kind));
+    const progress: Progress = {};
+    const request = (signal: AbortSignal) => fetch(input, { ...options, signal }, progress);
+    const once = within(timeoutMs, signal, async (signal) => receivedOf(await request(signal), url, kind));
     const received = await once.catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);
-      return cause instanceof GatewayError ? cause : noResponse(`There was no response of ${url}.`, kind, cause);
+      if (cause instanceof GatewayError) return cause;
+      if (progress.isRejected) return notSent('No other token came in time.', 'TOKEN_UNAVAILABLE', cause);
+      return noResponse(`There was no response of ${url}.`, kind, cause);
     });
     const isError = received instanceof GatewayError;
     const { errors: found = [] } = isError ? received : received.response;
@@ -87,14 +91,7 @@ const NOT_TEMPORARY = 'The status is final.';
 /** What something between can say with these, such as a proxy's 429, is over later. Other statuses of 4xx are final. */
 const TEMPORARY = [408, 425, 429];
 
-async function sendOnce(
-  fetch: Fetch,
-  input: string | URL | Request,
-  url: string,
-  options: RequestInit,
-  kind: Kind,
-): Promise<Received | GatewayError> {
-  const received = await fetch(input, options);
+async function receivedOf(received: Response, url: string, kind: Kind): Promise<Received | GatewayError> {
   const { status } = received;
   const headers = new Headers(received.headers);
   const text = await received.text();

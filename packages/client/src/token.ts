@@ -13,6 +13,13 @@ type Text = string | null | undefined;
 
 export type Fetch = typeof globalThis.fetch;
 
+/** `isRejected` while the gateway has rejected the request with 401, and it waits for another token. */
+export interface Progress {
+  isRejected?: boolean;
+}
+
+export type AuthorizedFetch = (...request: [...Parameters<Fetch>, progress?: Progress]) => Promise<Response>;
+
 export interface AuthorizationOptions {
   /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
   readonly token?: Token;
@@ -30,7 +37,7 @@ const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
  * once for all requests that are under way. Nothing was done for a request with status 401. A signal that aborts ends the
  * request, also while it waits for the token: it rejects with the signal's reason.
  */
-export function authorizedFetch(options: AuthorizationOptions & Sending): Fetch {
+export function authorizedFetch(options: AuthorizationOptions & Sending): AuthorizedFetch {
   const { token, fetch = globalFetch, timeoutMs = TIMEOUT_MS } = options;
   const fetchToken = async () => {
     const value = String((typeof token === 'function' ? await token() : token) ?? '').trim();
@@ -40,7 +47,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Fetch 
     throw notSent('There is no token.', 'NO_TOKEN', cause);
   };
   let current: Promise<string> | undefined;
-  const send = async (...[url, init]: Parameters<Fetch>) => {
+  const send = async (url: Parameters<Fetch>[0], init: RequestInit | undefined, progress: Progress) => {
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
     // Not `throwIfAborted`: React Native has none.
@@ -59,15 +66,17 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Fetch 
     }
     const used = current;
     if (used) headers.set('authorization', `Bearer ${await unlessAborted(used, signal)}`);
+    progress.isRejected = false;
     // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
     return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
   };
-  return async (url, init) => {
-    const { used, response } = await send(url, init);
+  return async (url, init, progress = {}) => {
+    const { used, response } = await send(url, init, progress);
     const isStream = Object(init?.body).getReader !== undefined;
     if (response.status !== 401 || typeof token !== 'function' || isStream) return response;
     if (used === current) current = undefined;
-    return (await send(url, init)).response;
+    progress.isRejected = true;
+    return (await send(url, init, progress)).response;
   };
 }
 

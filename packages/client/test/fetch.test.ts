@@ -173,6 +173,20 @@ test.each<[string, Token]>([
   },
 );
 
+test('a write whose 401 came late did nothing, also when the time ends while another token is fetched', async () => {
+  jest.useFakeTimers();
+  const tokens = [Promise.resolve('one'), new Promise<string>(() => undefined)];
+  const late = new Promise<Response>((resolve) => {
+    setTimeout(() => resolve(new Response('{}', { status: 401 })), 20_000);
+  });
+  const own = createFetch({ token: () => tokens.shift() ?? '', fetch: () => late, attempts: 1 });
+  const query = 'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { serviceId } }';
+  const failed = rejection(own(url, post({ query, variables: { input: ME } })));
+  await jest.advanceTimersByTimeAsync(30_000);
+  const known = { code: 'TOKEN_UNAVAILABLE', retryable: true, outcome: 'NOT_DONE' };
+  expect(await failed).toMatchObject({ ...known, cause: { message: 'no response within 30000 ms' } });
+});
+
 test('with a `fetch` of the test alone, as in Jest with jsdom, which has no `Response`, libraries get what they read of one', async () => {
   const data = { player: { id: 'p1' } };
   const given = Response.json({ data });
