@@ -70,9 +70,9 @@ export class GatewayError extends Error {
    * class that Babel compiled, as for React Native, asks this of an object that has no name yet: its prototype tells.
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    const { name, toJSON } = Object(value);
+    const { name, errors } = Object(value);
     // biome-ignore lint/complexity/noThisInStatic: the class that is asked, which may extend this one.
-    return super[Symbol.hasInstance](value) || (name === 'GatewayError' && !!toJSON);
+    return super[Symbol.hasInstance](value) || (name === 'GatewayError' && !!errors);
   }
 
   constructor(
@@ -113,20 +113,20 @@ export interface Result<Data> {
 
 /**
  * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
- * with, a list of errors, or one error that was saved as JSON. Empty for undefined. A foreign error has the code
- * `INTERNAL_SERVER_ERROR` and is the `cause`.
+ * with, an error whose `cause` is one of these errors, a list of errors, or one error that was saved as JSON. Empty for
+ * undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (error === undefined || error === null) return [];
   if (error instanceof GatewayError) {
     const { errors, requestId } = error;
-    return [error, ...errors.slice(1).map((one) => new GatewayError(one, { errors, requestId }))];
+    return [error, ...errorsOf({ errors, extensions: { requestId } }).slice(1)];
   }
   if (Array.isArray(error))
     return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one), { cause: one })));
   const known: Combined = Object(error);
-  const { networkError, source, bodyText, result, response } = known;
-  if (networkError) return gatewayErrors(networkError);
+  const { networkError, cause, source, bodyText, result, response } = known;
+  if (networkError || cause instanceof GatewayError) return gatewayErrors(networkError ?? cause);
   const within = source ?? result ?? parsed(bodyText) ?? response;
   const list = known.errors ?? known.graphQLErrors ?? known.graphqlErrors ?? Object(within).errors;
   if (Array.isArray(list)) return gatewayErrors(list);
@@ -154,6 +154,7 @@ interface Combined {
   readonly graphqlErrors?: unknown;
   readonly extensions?: unknown;
   readonly networkError?: unknown;
+  readonly cause?: unknown;
   readonly source?: unknown;
   readonly bodyText?: unknown;
   readonly result?: unknown;

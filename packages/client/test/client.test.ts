@@ -458,6 +458,10 @@ test('the errors of every library become errors of the gateway', () => {
   const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });
   expect(gatewayErrors(two).map(({ path }) => path)).toEqual([one.path, ['b']]);
   for (const error of [lost, { networkError: lost, graphQLErrors: [] }]) expect(gatewayErrors(error)).toEqual([lost]);
+  // Nuxt and axios wrap what was thrown; axios takes its name too.
+  const ofNuxt = new Error(lost.message, { cause: lost });
+  const ofAxios = Object.assign(new Error(lost.message, { cause: lost }), { name: lost.name, toJSON: () => ({}) });
+  for (const error of [ofNuxt, ofAxios]) expect(gatewayErrors(error)[0]).toBe(lost);
   expect(gatewayErrors({ bodyText: '<h1>502</h1>' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
