@@ -29,7 +29,6 @@ const MAX_REMEMBERED = 10_000;
 const MAX_REMEMBERED_CHARACTERS = 16_777_216;
 const MAX_REMEMBERED_MS = 300_000;
 
-/** The authentication that a configuration asks for. */
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
   if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true, keySetAge: undefined };
   const { rates, onFailure, development } = options;

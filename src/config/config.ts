@@ -7,7 +7,6 @@ import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
 
 const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 
-/** The configuration of one gateway. */
 export type Config = Readonly<
   ReturnType<typeof derive> & {
     warnings: readonly string[];

@@ -62,10 +62,8 @@ function readClaim(name: string): Claim {
 
 export const claim = readBy(readClaim, 'text');
 
-/** At least one claim. */
 export const claims = texts.refine((names) => names.length > 0, 'must name a claim').pipe(z.array(claim));
 
-/** Claims and the values that they must have. */
 export const requirements = texts.pipe(
   z.array(
     readBy((text) => {
@@ -99,7 +97,6 @@ export const defaultScopes = z
 /** The message of JSON.parse shows the text, which can hold a secret. */
 const json = readBy((text): unknown => JSON.parse(text), 'secret', 'must be JSON');
 
-/** The scopes of each name in a token. */
 export const scopeMap = json
   .pipe(z.record(z.string(), scopes))
   .transform((scopes) => new Map(Object.entries(scopes)))

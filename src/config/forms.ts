@@ -15,7 +15,6 @@ export const headerSecret = readBy(
   'must be characters of ASCII without spaces, because it is sent as a header',
 );
 
-/** A key of hashes. */
 export const key = readBy((given) => {
   if (given.length < 16) throw new Error('must have at least 16 characters');
   return new Secret(given);

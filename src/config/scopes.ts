@@ -20,7 +20,6 @@ export type Scope = (typeof SCOPES)[number] | `events:write:${string}`;
 
 const ONE_EVENT = /^events:write:((?:[\w.!~*'()-]|%[0-9A-F]{2}){1,1024})$/;
 
-/** The names in a text, separated by commas or white space. */
 export const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '');
 
 /** Whether a text is a scope of this gateway. Others allow nothing in a JWT, and are an error in `CLIENT_TOKENS_FILE`. */

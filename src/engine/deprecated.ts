@@ -5,7 +5,6 @@ import { isJson } from '../json.ts';
 /** The part of graphql-js' message that names a part of the schema. */
 const NAMED = /(\w+\.\w+)"?(?: argument "(\w+)")? is deprecated/;
 
-/** What a document itself names. */
 export function deprecatedIn(schema: graphql.GraphQLSchema, document: graphql.DocumentNode): string[] {
   const errors = graphql.validate(schema, document, [graphql.NoDeprecatedCustomRule]);
   const found = errors.flatMap(({ message }) => {

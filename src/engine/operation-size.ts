@@ -27,7 +27,6 @@ const INTROSPECTED = 50;
 /** What each hundred values in the variables of a mutation add to each of its fields: checking and sending them takes time. */
 const PER_HUNDRED_VALUES = 25;
 
-/** The size of an operation, or of a part of it. */
 export interface Size {
   /** Not counted below introspection: the standard query is 15 levels deep, and graphql-js has a limit of its own. */
   depth: number;

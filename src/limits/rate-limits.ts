@@ -6,7 +6,6 @@ import { createAddressKeys } from './addresses.ts';
 
 type Windows = ReturnType<typeof createWindows>;
 
-/** What a client is told over each limit. */
 const MESSAGES = {
   failures: 'Too many operations without a valid token came from this address.',
   operations: 'Too many operations in a short time.',
@@ -54,7 +53,6 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
     },
     /** Consumes operations after the fact, also beyond the limit. */
     penalty: (caller: Consumer, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
-    /** The limit of failed authentications of an address. */
     failuresOf(address: string) {
       const { key, isShared } = keyOfAddress(address);
       return {

@@ -5,7 +5,6 @@ import { reveal, type Secret } from '../config/secret.ts';
 import { proxyFor } from '../egress-proxy.ts';
 import type { UpstreamError } from '../rest/upstream-error.ts';
 
-/** By the code of the error of a connection. */
 const BY_CAUSE: [RegExp, string][] = [
   [/^ENOTFOUND|^EAI_AGAIN/, 'REST_BASE_URL: its host has no address here; check the name, and the DNS of this machine'],
   [/^ECONNREFUSED/, 'REST_BASE_URL: nothing listens there; check host and port'],
@@ -57,7 +56,6 @@ function withStatus(error: UpstreamError, status: number): string {
 export const keyRefused = (name: string, key: Secret, error: UpstreamError) =>
   `${name}: the service refuses it (${told(error)}); compare it with the key of the account, its SHA-256 begins with ${fingerprint(reveal(key))}`;
 
-/** What a response said: its status and code. */
 export function told({ status, serviceCode, message }: UpstreamError): string {
   if (status === undefined) return message;
   return serviceCode === undefined ? `${status}` : `${status}, code ${serviceCode}`;

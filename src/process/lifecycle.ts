@@ -8,7 +8,6 @@ export interface Stoppable {
   stop(forced: AbortSignal): unknown;
 }
 
-/** A process from its start to its end. */
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 /** How long `stop` may take after `forced` aborted, and the last lines of the log (see `flushed`), in milliseconds. */

@@ -70,7 +70,6 @@ export function openStdout() {
       destination.flush(done);
     },
     flushSync: () => destination.flushSync(),
-    /** How many lines were dropped. */
     dropped: () => dropped,
   };
 }

@@ -32,7 +32,6 @@ export async function startManagement(
   const url = await app.listen({ ...address, listenTextResolver: (at) => `management listens at ${at}` });
   return {
     url,
-    /** From now on, responds with the status and metrics of `given`. */
     setSource(given: Source): void {
       source = given;
     },

@@ -25,7 +25,6 @@ export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlight
   return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !withheld) ? 'failure' : 'none';
 }
 
-/** The right to send one request. */
 export interface Permit {
   readonly player: string;
   readonly isTrial: boolean;

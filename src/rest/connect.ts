@@ -32,7 +32,6 @@ export class Connections {
   #failures = 0;
   #renewedAt = 0;
 
-  /** @param connect Of `createConnector`. */
   constructor(connect: () => Dispatcher) {
     this.#connect = connect;
     this.#pool = connect();
@@ -57,7 +56,6 @@ export class Connections {
     void replaced.close().finally(() => this.#replaced.delete(replaced));
   }
 
-  /** Closes all of them; requests in flight fail. */
   async destroy(): Promise<void> {
     await Promise.all([this.#pool, ...this.#replaced].map((pool) => pool.destroy()));
   }

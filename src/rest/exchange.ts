@@ -138,7 +138,6 @@ export class Queue {
     if (line?.waiting.delete(exchange)) this.waiting -= 1;
   }
 
-  /** Closes every connection; requests in flight fail. */
   async close(): Promise<void> {
     await this.#connections.destroy();
   }

@@ -19,7 +19,6 @@ const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
-/** What all calls to one endpoint share. */
 interface SharedByCalls {
   endpoint: Endpoint;
   createRequest: ReturnType<typeof createRequests>;

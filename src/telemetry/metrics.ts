@@ -19,7 +19,6 @@ interface State {
   /** Milliseconds since the key set was fetched. */
   keySetAge: (() => number) | undefined;
   redis: { isUp(): boolean } | undefined;
-  /** How many lines the log dropped. */
   droppedLines(): number;
 }
 
@@ -38,7 +37,6 @@ function metricsIn(registry: Registry) {
   };
 }
 
-/** The metrics of a gateway. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics(state: State) {
@@ -112,7 +110,6 @@ function removeSeries(metric: Counter | Histogram, label: Record<string, string>
   });
 }
 
-/** Counts what the REST client does. */
 function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Observer {
   const calls = counter('rest_calls_total', 'Calls that operations needed.', 'endpoint', 'outcome');
   const requests = histogram('rest_request_duration_seconds', 'Attempts of calls.', SECONDS, 'endpoint', 'status');

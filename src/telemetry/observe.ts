@@ -153,7 +153,6 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
   };
 }
 
-/** The trace of a request. */
 export interface Trace {
   /** 32 hexadecimal digits; undefined for a request without a valid `traceparent` where there is no collector. */
   readonly traceId?: string;

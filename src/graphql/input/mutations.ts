@@ -29,12 +29,10 @@ export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPla
   ].slice(0, MAX_PROBLEMS);
 }
 
-/** The problems that a client can correct in the `playerUniqueId` of an input. */
 export function idProblems(playerUniqueId: string): UserError[] {
   return userErrorAt(['playerUniqueId'], idProblem(playerUniqueId));
 }
 
-/** The problems that a client can correct in the input of `trackEvents`. */
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
   if (events.length > MAX_EVENTS) return userErrorAt(['events'], tooLong(MAX_EVENTS, 'events'));
   const seen = new Set<string>();

@@ -6,7 +6,6 @@ import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { OperationRecord } from '../../telemetry/observe.ts';
 
-/** The dependencies of the loaders and writes of one operation. */
 export interface LoaderDependencies {
   rest: RestClient;
   call: CallContext;
@@ -18,7 +17,6 @@ export interface LoaderDependencies {
   onBatch: (loader: string, keys: number) => void;
 }
 
-/** The REST calls that an operation may cause. */
 export function createBudget(max: number) {
   let taken = 0;
   return {

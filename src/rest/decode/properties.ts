@@ -79,7 +79,6 @@ export const boolean = optional('wrong-type', (value) => {
 /** A date-time, in UTC with milliseconds. */
 export const dateTime = optional('undecodable-date', (value) => parseDateTime(shortText(value) ?? ''));
 
-/** A calendar day. */
 export const calendarDate = optional('undecodable-date', (value) => parseDate(shortText(value) ?? ''));
 
 /** The longest URL. For hosts that are not ASCII, the time of Node's parser is quadratic in the length. */
