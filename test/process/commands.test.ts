@@ -51,6 +51,15 @@ test('--check ends with 1 and names what is wrong, also in a manifest', () => {
   expect([manifest.status, manifest.stderr]).toEqual([1, expect.stringContaining('Cannot query field')]);
 });
 
+test('--check reads a manifest with the schema that the gateway would serve: that of a subgraph with FEDERATION', () => {
+  const entities = 'query Reviews($all: [_Any!]!) { _entities(representations: $all) { ... on Player { id } } }';
+  const PERSISTED_OPERATIONS_FILE = newFile('operations.json', { 'r-1': entities });
+  const env = { PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE, REST_BASE_URL: 'http://127.0.0.1:1' };
+  expect(run(['--check'], { ...env, FEDERATION: 'true' })).toMatchObject({ status: 0, stderr: '' });
+  const alone = run(['--check'], env);
+  expect([alone.status, alone.stderr]).toEqual([1, expect.stringContaining('Unknown type "_Any"')]);
+});
+
 test('--name prints the name that a player has in the log; other arguments are refused with the usage', async () => {
   const LOG_KEY = 'a-key-for-the-log-of-a-test';
   const gateway = await start({ LOG_KEY, SLOW_OPERATION_MS: '1' });
