@@ -43,6 +43,7 @@ async function stop(child: ChildProcess, forced: AbortSignal): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   forced.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
-  if (child.connected) child.disconnect();
+  if (forced.aborted) child.kill('SIGKILL');
+  else if (child.connected) child.disconnect();
   await gone;
 }

@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { newFolder } from '../kit/at-end.ts';
+import { atEnd, newFolder } from '../kit/at-end.ts';
 import { spawnProcess } from '../kit/process.ts';
 import { until } from '../kit/until.ts';
 import { ask, ENDED, start, upstream } from './setup.ts';
@@ -13,6 +13,14 @@ const isDraining = ({ status, text }: { status: number; text: string }) => statu
 /** Resolves when no new connection is accepted, which is a moment after /readyz says that the process drains. */
 const refuses = ({ url }: { url: string }) =>
   until(async () => (await fetch(`${url}/none`).catch(() => 'refused')) === 'refused');
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 const GET = (query: string) =>
   `GET /graphql?query=${query} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n`;
@@ -194,6 +202,20 @@ test('when the reference service beside it dies, the gateway says so and ends wi
   process.kill(reference, 'SIGKILL');
   expect(await gateway.ended).toEqual({ code: 1, signal: null });
   expect(gateway.output()).toContain('the reference service ended unexpectedly; the gateway cannot go on without it');
+});
+
+test('a reference service that does not stop is killed when the time to stop is over, also when it was over before', async () => {
+  const env = { REST_BASE_URL: '', REFERENCE_PORT: '0', DATA_DIR: newFolder(), SHUTDOWN_GRACE_MS: '1' };
+  const gateway = await start(env);
+  const { reference } = await gateway.logged(({ reference }) => reference !== undefined);
+  process.kill(reference, 'SIGSTOP');
+  atEnd(() => isRunning(reference) && process.kill(reference, 'SIGKILL'));
+  const answer = ask(gateway).then(String, String);
+  await gateway.pageWhen('/metrics', ({ text }) => /^gateway_operations_active 1$/m.test(text));
+  gateway.child.kill('SIGTERM');
+  expect(await gateway.ended).toEqual(ENDED);
+  expect(isRunning(reference)).toBe(false);
+  expect(await answer).toContain('fetch failed');
 });
 
 test('what the program cannot start with is told in sentences, without secrets', async () => {
