@@ -64,7 +64,7 @@ export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
       if (own.size >= Math.min(max, MAX_KEYS - count)) {
         const [oldest] = own.values();
         if (!oldest) throw new Error(`${MAX_KEYS} idempotency keys are in memory.`);
-        return { retryAfterMs: oldest.claimedAt + KEPT_MS - now() };
+        return { retryAfterMs: Math.ceil(oldest.claimedAt + KEPT_MS - now()) };
       }
       callers.set(caller, own.set(key, { entry, claimedAt: now() }));
       count += 1;
