@@ -23,7 +23,7 @@ import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { ReportError } from '../telemetry/observe.ts';
 import type { Compiler } from './compiler.ts';
 import type { findDeprecatedInputs } from './deprecated.ts';
-import type { CachedOperation, DocumentStore } from './documents.ts';
+import { type CachedOperation, type DocumentStore, onlyWith } from './documents.ts';
 import { formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { type Size, withDefaults } from './operation-size.ts';
@@ -92,7 +92,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
           checked = await chargeAndCheck(options, request).catch((error: unknown) => {
             if (document && operation) {
               const variables = withDefaults(operation, request.request.variables);
-              auditRefused(options.schema, document, operation, variables, contextValue.record);
+              auditRefused(options.schema, onlyWith(document, operation), operation, variables, contextValue.record);
             }
             throw error;
           });
@@ -150,7 +150,7 @@ async function chargeAndCheck(
   const variables = coerceVariables(schema, operation, request.variables, production);
   record.manifest = cached.manifest;
   const inVariables = deprecatedInputs?.(operation, request.variables) ?? [];
-  record.deprecated = [...cached.deprecated, ...inVariables];
+  record.deprecated = [...(cached.deprecated ?? []), ...inVariables];
   contextValue.call.wanted = cached.wanted;
   contextValue.complexity = complexity;
   return { cached, variables, size, cost };

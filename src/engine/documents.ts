@@ -3,7 +3,14 @@
  * its caller has a limit for it. An invalid one is never stored, so each repetition consumes a point again.
  */
 import { hash } from 'node:crypto';
-import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  separateOperations,
+  visit,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Wanted } from '../rest/decode/properties.ts';
 import { deprecatedIn } from './deprecated.ts';
@@ -16,8 +23,8 @@ export interface CachedOperation {
   readonly wanted: Wanted;
   /** The name of the manifest file that lists its document. */
   readonly manifest: string | undefined;
-  /** The deprecated parts of the schema that its document names. */
-  readonly deprecated: readonly string[];
+  /** The deprecated parts of the schema that its text names; found at its first request. */
+  deprecated?: readonly string[];
   requests: number;
   /** Why graphql-js executes it for good; undefined while it may be compiled, or is. */
   notCompiled?: string;
@@ -67,6 +74,7 @@ export class DocumentStore {
     const found = (this.#get(textHash) ?? this.#add(textHash, text, document)).get(name?.value);
     if (!found) throw new Error('A document without this operation has the same hash.');
     found.requests += 1;
+    found.deprecated ??= deprecatedIn(this.#schema, onlyWith(found.document, found.operation));
     return found;
   }
 
@@ -76,10 +84,9 @@ export class DocumentStore {
 
   #add(textHash: string, text: string, document: DocumentNode): CachedDocument {
     const manifest = this.#manifestOf(text);
-    const common = { document, manifest, wanted: fieldsIn(document), deprecated: deprecatedIn(this.#schema, document) };
+    const common = { document, manifest, wanted: fieldsIn(document) };
     const operations = operationsIn(document).map((operation): [string | undefined, CachedOperation] => {
-      const name = operation.name?.value;
-      return [name, { ...common, operation, requests: 0 }];
+      return [operation.name?.value, { ...common, operation, requests: 0 }];
     });
     const cached = new Map(operations);
     if (manifest !== undefined) this.#listed.set(textHash, cached);
@@ -90,6 +97,11 @@ export class DocumentStore {
 
 export function operationsIn({ definitions }: DocumentNode): OperationDefinitionNode[] {
   return definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
+}
+
+/** A valid document with one of its operations, and the fragments that this one uses. */
+export function onlyWith(document: DocumentNode, { name }: OperationDefinitionNode): DocumentNode {
+  return separateOperations(document)[name?.value ?? ''] ?? document;
 }
 
 /** The names of all fields and arguments of a document; undefined, which is all, if it has a filter: that can read any field. */

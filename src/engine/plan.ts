@@ -1,8 +1,8 @@
 /* What developers see of an operation in `extensions.plan`. Not computed in production. */
-import { type GraphQLSchema, type OperationDefinitionNode, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
+import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import type { AccessRules } from '../access/rules.ts';
 import { directiveOf } from '../directives.ts';
-import type { CachedOperation } from './documents.ts';
+import { type CachedOperation, onlyWith } from './documents.ts';
 import { reasonNotToCompile } from './jit-safety.ts';
 
 export interface Plan {
@@ -25,11 +25,9 @@ export function planOf(schema: GraphQLSchema, rules: AccessRules, cached: Cached
   const plan: Plan = { scopes: [], fields: {}, notCompiled };
   const add = (list: string[], item: string | undefined) => item && !list.includes(item) && list.push(item);
   const types = new TypeInfo(schema);
-  const isOther = (node: OperationDefinitionNode) => node !== operation;
   visit(
-    document,
+    onlyWith(document, operation),
     visitWithTypeInfo(types, {
-      OperationDefinition: (node) => (isOther(node) ? false : undefined),
       Field({ name }) {
         const [type, field] = [types.getParentType()?.name ?? '', types.getFieldDef()];
         const rule = rules.get(type)?.get(name.value);

@@ -216,6 +216,18 @@ test('a deletion under a condition is refused with its own error, and has a line
   expect(found.slice(1)).toEqual([...Array(2).fill(['REFUSED', undefined]), ...Array(10).fill(['REFUSED', HASHED])]);
 });
 
+test('of a document with several operations, only the deletions of the requested one have a line of audit', async () => {
+  const remove = 'deletePlayer(input: { playerUniqueId: "p9" })';
+  const query = `
+    mutation Asked($never: Boolean!) { first: ${remove} @skip(if: $never) { ...Gone } }
+    mutation Other { ...Two ${remove} { ...Gone } }
+    fragment Two on Mutation { second: ${remove} { ...Gone } }
+    fragment Gone on DeletePlayerPayload { deletedPlayerUniqueId }`;
+  const { status } = await post(both.gateway.url, { query, operationName: 'Asked' });
+  const audits = linesOf(both.gateway).filter(({ audit }) => audit === 'deletePlayer');
+  expect([status, audits.map(({ outcome }) => outcome)]).toEqual([400, ['REFUSED']]);
+});
+
 test('a deletion that is refused, or whose outcome nobody knows, has a line of audit too', async () => {
   const { signer, upstream } = { signer: secretSigner(), upstream: both.upstream };
   const gateway = await startGateway(upstream.url, { ...signer.env, REST_TIMEOUT_MS: '300', MAX_COMPLEXITY: '200' });
@@ -440,6 +452,12 @@ test('extensions show the REST calls and the plan in development, and nothing in
     notCompiled: 'a string literal, also as the default of a variable: send it in the variables',
   });
   expect(text).not.toContain('-key-for-tests');
+
+  const query = `query Ids($id: ID!) { player(playerUniqueId: $id) { id } }
+    query Shop($id: ID!) { player(playerUniqueId: $id) { ...Rewards } } fragment Rewards on Player { coupons { code } }`;
+  const ids = await post(both.gateway.url, { query, operationName: 'Ids', variables: { id: 'p1' } });
+  const plan = { scopes: ['players:read'], fields: { getPlayer: ['Query.player'] } };
+  expect(ids.extensions['plan']).toMatchObject(plan);
 
   const signer = secretSigner();
   const gateway = await startGateway(both.upstream.url, { NODE_ENV: 'production', ...signer.env });

@@ -152,6 +152,11 @@ test('uses of what the schema deprecates are counted by coordinate and client, i
   await ask(filtered, { types: ['FREE_SHIPPING'] }, '1');
   await ask(filtered, { types: ['FREE_SHIPPING', 'PERCENTAGE_DISCOUNT'] }, '1');
   await ask('{ player(playerUniqueId: "p1") { referredFriends(page: 2) { count } } }', {}, '2');
+  const several = `query City { ...Town } query Zip { player(playerUniqueId: "p1") { attributes { zip } } }
+    fragment Town on Query { player(playerUniqueId: "p1") { attributes { city } } }`;
+  const headers = { ...server('shop'), ...client('app', '3') };
+  for (const operationName of ['City', 'Zip', 'City'])
+    expect((await post(gateway.url, { query: several, operationName }, headers)).codes).toEqual([]);
   const { text } = await gateway.page('/metrics');
   const counted = [...text.matchAll(/^gateway_deprecated_usage_total\{coordinate="(.*)",client="(.*)"\} (\d+)$/gm)];
   expect(counted.map(([, ...parts]) => parts.join(' ')).sort()).toEqual([
@@ -160,5 +165,6 @@ test('uses of what the schema deprecates are counted by coordinate and client, i
     'Player.referredFriends(page:) app@2 1',
     'PlayerAttributes.zip app@1 1',
     'PlayerAttributes.zip app@2 1',
+    'PlayerAttributes.zip app@3 1',
   ]);
 });
