@@ -155,11 +155,14 @@ export async function probeRedis(
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) });
     advice = 'allow the user all commands on the keys of the gateway';
-    await redis.get('probe'); // 'check' is a hash for a moment.
-    await redis.eval("return redis.call('TIME')", 0);
-    const [role] = await redis.role().catch(() => ['unknown']);
+    const [[role], info] = await Promise.all([
+      redis.role().catch(() => ['unknown']),
+      redis.info().catch(() => ''),
+      redis.get('probe'), // 'check' is a hash for a moment.
+      redis.eval("return redis.call('TIME')", 0),
+    ]);
     if (role === 'slave') return ['REDIS_URL: this is a replica, which takes no writes; use the primary'];
-    return refusesWrites(await redis.info().catch(() => ''));
+    return refusesWrites(info);
   } catch (error) {
     const { message, name } = error instanceof Error ? error : new Error(String(error));
     const unusable = useOf(message);

@@ -219,6 +219,31 @@ test('a language that the account does not have is named', async () => {
   expect([code, lines]).toEqual([1, [expect.stringMatching(/^lang tlh: the service refuses it \(400, code 5\)/)]]);
 });
 
+test('redis is asked everything at once, so that a slow one takes no longer than one answer', async () => {
+  const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
+  const answers = {
+    role: `*1\r\n${bulk('master')}`,
+    info: bulk('loading:0'),
+    get: '$-1\r\n',
+    eval: '*2\r\n:1\r\n:1\r\n',
+  };
+  const server = createTcpServer((to) => {
+    let isReady = false;
+    let asked: string[] = [];
+    to.on('data', (chunk) => {
+      const names = chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g);
+      asked.push(...[...names].map(([, name = '']) => name.toLowerCase()));
+      // It answers the first of the four when it has got the last.
+      if (isReady && asked.length < 4) return;
+      isReady ||= asked.includes('info');
+      to.write(asked.map((name) => Object(answers)[name] ?? (name === 'hello' ? '%0\r\n' : '+OK\r\n')).join(''));
+      asked = [];
+    });
+  });
+  const REDIS_URL = `redis://${await listen(server)}`;
+  expect(await probe({ ...GOOD, REDIS_URL })).toMatchObject({ code: 0, lines: [] });
+});
+
 (redisIsInstalled ? test : test.skip)(
   'redis: a wrong password, a full Redis and a replica are named, and nothing is written',
   async () => {
