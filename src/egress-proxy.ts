@@ -41,10 +41,19 @@ export function createProxyClient(proxy: URL, options: object): Pool {
   return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).catch(fail) });
 }
 
+/** What undici's `ProxyAgent` needs. By itself it sends no user without a password, as a service with access keys wants it. */
+export function proxyOptions(uri: string): { uri: string; token?: string } {
+  const { username, password } = new URL(uri);
+  if (username === '') return { uri };
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { uri, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
 /** `fetch` for one address, through the proxy if one leads there. Node's own would choose a proxy itself with NODE_USE_ENV_PROXY=1. */
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
   const uri = proxyFor(url, proxy);
-  const dispatcher = uri === undefined ? new Agent() : new ProxyAgent({ uri, clientFactory: createProxyClient });
+  const dispatcher =
+    uri === undefined ? new Agent() : new ProxyAgent({ ...proxyOptions(uri), clientFactory: createProxyClient });
   // Its types are undici's, and Node has those of another version.
   const fetchThrough = fetchWith as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => fetchThrough(input, { ...init, dispatcher });

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
-import { createProxyClient, proxyFor } from '../egress-proxy.ts';
+import { createProxyClient, proxyFor, proxyOptions } from '../egress-proxy.ts';
 import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
@@ -116,7 +116,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   return () =>
     new ProxyAgent({
       ...shared,
-      uri,
+      ...proxyOptions(uri),
       requestTls: { ...tls, timeout: timeoutMs },
       proxyTls: { timeout: timeoutMs },
       factory: (to, own) => openPool(to, own, Object(own).connect),

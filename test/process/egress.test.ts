@@ -84,6 +84,7 @@ async function startEgressProxy(port: () => number, credentials?: string) {
 test.each([
   ['HTTPS_PROXY', 'HTTP_PROXY', undefined],
   ['https_proxy', 'http_proxy', 'ops:p@ss/word'],
+  ['https_proxy', 'http_proxy', 'access-key:'],
 ])('%s and %s lead REST calls and key sets out, with user and password %s', async (https, http, credentials) => {
   const signer = keySigner('ES256', 'k1');
   const keys = createHttpServer((_request, response) => response.end(JSON.stringify({ keys: [signer.jwk] })));
@@ -92,7 +93,8 @@ test.each([
   let next = keyPort;
   const proxy = await startEgressProxy(() => next, credentials);
   const [user = '', password = ''] = credentials?.split(':') ?? [];
-  const url = `http://${credentials ? `${user}:${encodeURIComponent(password)}@` : ''}${proxy.host}`;
+  const secret = password && `:${encodeURIComponent(password)}`;
+  const url = `http://${credentials ? `${user}${secret}@` : ''}${proxy.host}`;
   const gateway = await startProcess({
     ...{ [https]: url, [http]: url, REST_BASE_URL: 'http://rewards.invalid' },
     ...{ JWT_JWKS_URL: 'http://login.invalid/keys', JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'referral-gateway' },
