@@ -2,7 +2,7 @@ import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
 import { isWorthless, Repeats, type Sending, testMode } from './retry.ts';
 import { type Received, responseOf, send } from './send.ts';
-import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Fetch } from './token.ts';
+import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch } from './token.ts';
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
   /**
@@ -48,7 +48,7 @@ interface Body {
  * no JSON body with one operation, such as a GET, is sent once with the token. An id alone does not tell a query from a
  * mutation: without its `type` in `persisted`, it is not sent again when there was no response.
  */
-export function createFetch(options: FetchOptions = {}): Fetch {
+export function createFetch(options: FetchOptions = {}): typeof globalThis.fetch {
   const send = createSend(options);
   return (input, init) => send(input, init);
 }

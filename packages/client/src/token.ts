@@ -11,7 +11,8 @@ import { reasonOf, type Sending, TIMEOUT_MS, unlessAborted, within } from './ret
 export type Token = Text | (() => Text | Promise<Text>);
 type Text = string | null | undefined;
 
-export type Fetch = typeof globalThis.fetch;
+/** What sends a request, as the global one. Not its type, which has more than a function can have in Bun. */
+export type Fetch = (...request: Parameters<typeof globalThis.fetch>) => Promise<Response>;
 
 /** `isRejected` while the gateway has rejected the request with 401, and it waits for another token. */
 export interface Progress {

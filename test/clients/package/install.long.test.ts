@@ -299,8 +299,15 @@ test('types are correct for TypeScript 5.0, whatever its resolution', async () =
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd: folder });
   const text = `
-    import { createClient, keepParts, MobileScreenDocument } from '@referral-gateway/client';
+    import { createClient, createFetch, keepParts, MobileScreenDocument } from '@referral-gateway/client';
     import { respond } from '@referral-gateway/client/testing';
+    // As of Bun: no function of an application has it.
+    declare global {
+      namespace fetch {
+        function preconnect(url: string): void;
+      }
+    }
+    export const ofApplication: typeof fetch = createFetch({ fetch: async (...request) => await fetch(...request) });
     const read = createClient({ url: '/graphql' }).request(MobileScreenDocument, { playerUniqueId: 'a' });
     export const count = read.then((next) => keepParts(undefined, next).data.player?.coupons?.length ?? 0);
     // @ts-expect-error
