@@ -19,7 +19,7 @@ export interface Progress {
   isRejected?: boolean;
 }
 
-export type AuthorizedFetch = (...request: [...Parameters<Fetch>, progress?: Progress]) => Promise<Response>;
+export type AuthorizedFetch = (...request: [...request: Parameters<Fetch>, progress?: Progress]) => Promise<Response>;
 
 export interface AuthorizationOptions {
   /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
