@@ -1,11 +1,17 @@
 /* The composition of one gateway: every part is created here and nowhere else. */
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
 import { createAuthentication } from './access/authenticate.ts';
 import { createFriendHash, createPseudonyms } from './access/caller.ts';
 import type { TokenReason } from './access/jwt.ts';
 import type { Config } from './config/config.ts';
-import { startEngine } from './engine/engine.ts';
+import { startApollo } from './engine/apollo.ts';
+import { Compiler } from './engine/compiler.ts';
+import { findDeprecatedInputs } from './engine/deprecated.ts';
+import { DocumentStore } from './engine/documents.ts';
+import { OperationLimiter } from './engine/operation-limits.ts';
+import { createPrepare } from './engine/prepare.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
 import { createSchema, createSubgraph } from './graphql/schema.ts';
@@ -14,9 +20,12 @@ import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
 import { createSlots } from './http/overload.ts';
 import type { OptionalRedis } from './impatience.ts';
-import { createRateLimits } from './limits/rate-limits.ts';
+import { createRateLimits, type RateLimits } from './limits/rate-limits.ts';
+import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
+import { createPersistedOperations } from './persisted-operations/resolve.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { reportTo } from './telemetry/observe.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 export const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
@@ -30,10 +39,13 @@ export interface ServeOptions extends AppOptions {
   droppedLines?(): number;
 }
 
-/** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
+/**
+ * One gateway in this process, in front of the REST service at `baseUrl`. It listens. Throws a ConfigError for a manifest of
+ * persisted operations that cannot be used.
+ */
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
   const { production, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
-  const { shared, droppedLines = () => 0, compileAfter = 50 } = options;
+  const { shared, droppedLines = () => 0 } = options;
   const slots = createSlots(config.concurrent);
   const nameOf = createPseudonyms(config.logKey);
   const rates = createRateLimits(config.rates, shared);
@@ -55,7 +67,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const personalIds = config.PLAYER_IDS === 'personal';
   // Both wrap resolvers. From the inside out: rules of input, access, audit; then the engine's count of list items.
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
-  const engine = await startEngine({ config, schema, rates, metrics, log, sharedTexts: shared, compileAfter });
+  const engine = await startEngine(config, schema, rates, metrics, log, options);
 
   const idempotency = createIdempotency(
     shared ? createRedisKeyStore(shared.redis, shared.patience) : createMemoryKeyStore(),
@@ -67,7 +79,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const app = await createApp(config, observation, options);
   app.addHook('onClose', () => engine.apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  routeGraphQL(app, { config, authentication, slots, rates, engine, contextOptions, sendPage });
+  routeGraphQL(app, { config, authentication, slots, rates, ...engine, contextOptions, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const url = await app.listen({ host, port: config.PORT, listenTextResolver: (at) => `GraphQL listens at ${at}` });
@@ -95,5 +107,31 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       await rest.close();
       await tracing?.stop(forced);
     },
+  };
+}
+
+/** What executes documents of the schema. */
+async function startEngine(
+  config: Config,
+  schema: GraphQLSchema,
+  rates: RateLimits,
+  metrics: Metrics,
+  log: FastifyBaseLogger,
+  { shared, compileAfter = 50 }: ServeOptions,
+) {
+  const { production, MAX_TOKENS: maxTokens } = config;
+  const limiter = new OperationLimiter(schema, config);
+  limiter.countListItems(schema);
+  // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
+  const parseOptions = { maxTokens, noLocation: production };
+  const persistedQueries = createPersistedQueryStore(shared);
+  const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
+  const documents = new DocumentStore(schema, persisted.manifestOf);
+  const compiler = new Compiler({ schema, limiter, compileAfter, log });
+  const parts = { schema, documents, limiter, rates, parseOptions, deprecatedInputs: findDeprecatedInputs(schema) };
+  return {
+    apollo: await startApollo({ ...parts, compiler, persistedQueries, production, log, report: reportTo(log) }),
+    prepare: createPrepare({ ...parts, persisted }),
+    listedOperations: persisted.count,
   };
 }

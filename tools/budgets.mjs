@@ -8,12 +8,12 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 525,
+  '.': 540,
   access: 825,
   config: 901,
-  engine: 1375,
+  engine: 1335,
   graphql: 1575,
-  http: 778,
+  http: 780,
   limits: 225,
   'persisted-operations': 300,
   process: 818,

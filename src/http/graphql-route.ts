@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
+import { type ApolloServer, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
@@ -7,8 +7,8 @@ import { batchPerTick } from '../batch-per-tick.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { SHOW_COST } from '../engine/apollo.ts';
-import type { Engine } from '../engine/engine.ts';
 import { formatError } from '../engine/format-error.ts';
+import type { createPrepare } from '../engine/prepare.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { CLIENT_GONE, checkContent, parseBodies, responseType } from './body.ts';
@@ -32,7 +32,8 @@ export interface GraphQLRoute {
   slots: Slots;
   rates: Pick<RateLimits, 'consume' | 'penalty' | 'headersOf'>;
   contextOptions: ContextOptions;
-  engine: Engine;
+  prepare: ReturnType<typeof createPrepare>;
+  apollo: ApolloServer<Context>;
   /** Sends the page for browsers that open the address; undefined in production. */
   sendPage: ((reply: FastifyReply) => FastifyReply) | undefined;
 }
@@ -134,7 +135,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   const httpGraphQLRequest = { method, headers, search, body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
-  await route.engine.prepare(httpGraphQLRequest, caller, record);
+  await route.prepare(httpGraphQLRequest, caller, record);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
@@ -146,7 +147,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
     created = createContext(route.contextOptions, { requestId, caller, record, cancellation, fairCaller });
     return created;
   };
-  const response = route.engine.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
+  const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   const text = applyResponse(await response.finally(() => cancellation.end()), reply);
   if (text.length > LONG_TEXT) await nextTurn();
   // Encoded once for its length and for the socket, unless it is short: Node sends a short text in one piece with its headers.
