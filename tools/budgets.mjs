@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 225,
   'persisted-operations': 300,
   process: 818,
-  rest: 1745,
+  rest: 1735,
   telemetry: 550,
 };
 

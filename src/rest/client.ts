@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
+import { reveal } from '../config/secret.ts';
 import type { Json } from '../json.ts';
+import { idProblem } from '../player-id.ts';
 import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import { Connections, createConnector } from './connect.ts';
@@ -8,9 +11,8 @@ import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer, decodeUpsert } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
-import { Queue } from './exchange.ts';
-import { type CallContent, createRequests, type PlayerUpsertRequest, type TrackEventsRequest } from './request.ts';
-import { Call, type CallOptions } from './send.ts';
+import { Queue, type UpstreamRequest } from './exchange.ts';
+import { Call, type CallContent, type CallOptions, type PlayerUpsertRequest, type TrackEventsRequest } from './send.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
@@ -91,5 +93,38 @@ export function createRestClient(options: RestClientOptions) {
     }),
     /** Closes every connection; requests in flight fail. */
     close: () => Promise.all(queues.map((queue) => queue.close())),
+  };
+}
+
+/** Some firewalls refuse requests that do not say what sends them. */
+const USER_AGENT = `referral-gateway/${packageJson.version}`;
+
+/** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
+function createRequests({ origin, host, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RestClientOptions) {
+  const root = `${pathname.replace(/\/+$/, '')}/api/v3.0`;
+  // A name that ends with a dot is resolved without search domains. `Host`, and SNI, which undici takes from it, have no such dot
+  // (RFC 6066, section 3).
+  const name = /\.(?::|$)/.test(host) ? ['host', host.replace(/\.(?=:|$)/, '')] : [];
+  const accept = [...name, 'accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', USER_AGENT];
+  const withKey = [...accept, 'APIKey', reveal(apiKey)];
+  const withBoth = [...withKey, 'secretKey', reveal(secretKey)];
+
+  return (
+    endpoint: endpoints.Endpoint,
+    content: CallContent,
+    { requestId, traceHeaders = [] }: CallContext,
+  ): UpstreamRequest => {
+    const { playerUniqueId, query, lang, body } = content;
+    const problem = idProblem(playerUniqueId);
+    if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
+    const path = root + endpoint.template.replace(endpoints.ID_PLACEHOLDER, encodeURIComponent(playerUniqueId));
+    const headers = (endpoint.secret || secretKeyOn === 'all' ? withBoth : withKey).concat(
+      lang === undefined ? [] : ['Lang', lang],
+      body === undefined ? [] : ['content-type', 'application/json'],
+      ['x-request-id', requestId],
+      traceHeaders,
+    );
+    const { method } = endpoint;
+    return { origin, method, path: query ? `${path}?${query}` : path, headers, body: JSON.stringify(body) };
   };
 }

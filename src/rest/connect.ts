@@ -83,7 +83,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
   const url = new URL(origin);
   const uri = proxyFor(url, options.proxy);
-  // The name in SNI of connections through a proxy; undici takes that of direct ones from `Host`, see request.ts.
+  // The name in SNI of connections through a proxy; undici takes that of direct ones from `Host`, see client.ts.
   const sni = url.hostname.endsWith('.') ? { servername: url.hostname.slice(0, -1) } : {};
   const tls = { ...secureContext(options.tls ?? {}), ...sni };
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });

@@ -3,12 +3,12 @@
  * gets a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
 
+import type { components } from '../generated/rest.ts';
 import type { Json } from '../json.ts';
 import { type Breaker, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Exchange, Queue, UpstreamRequest, UpstreamResponse } from './exchange.ts';
-import type { CallContent, createRequests } from './request.ts';
 import { FIRST_UNKNOWN, MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
@@ -21,7 +21,8 @@ const MIN_PART_OF_TIMEOUT = 1 / 2;
 
 interface SharedByCalls {
   endpoint: Endpoint;
-  createRequest: ReturnType<typeof createRequests>;
+  /** Throws a `RangeError` for an id that cannot be sent. */
+  createRequest(endpoint: Endpoint, content: CallContent, context: CallContext): UpstreamRequest;
   queue: Queue;
   breaker: Breaker;
   retryBudget: ReturnType<typeof createRetryBudget>;
@@ -29,6 +30,17 @@ interface SharedByCalls {
   /** How long a call may take once its first request is sent, in milliseconds. */
   timeoutMs: number;
   random: () => number;
+}
+
+export type PlayerUpsertRequest = components['schemas']['PlayerUpsertRequest'];
+export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
+
+export interface CallContent {
+  /** The player that the call is about: in the path, or in the body of a POST. */
+  playerUniqueId: string;
+  query?: string;
+  lang?: string | undefined;
+  body?: PlayerUpsertRequest | TrackEventsRequest;
 }
 
 export interface CallOptions<Result> {
