@@ -1,7 +1,7 @@
 /*
  * The `@access` rules of a schema. Each field with a rule is wrapped: a caller whom the rule rejects gets a FORBIDDEN error at
  * the path of the field, and its resolver does not run. The wrapper belongs to the field, so no alias, fragment or nested field
- * bypasses it. Compiled operations have no wrapper on fields with `SCOPE_ALONE`; engine/jit.ts executes them only for callers
+ * bypasses it. Compiled operations have no wrapper on fields with `SCOPE_ALONE`; engine/compiler.ts executes them only for callers
  * with the scope. The rule of an input field (`PlayerAttributesInput.totalSpent`) is checked by the field whose arguments have it.
  */
 import {

@@ -1,12 +1,33 @@
 /*
- * Compiles the operations that are requested most, one at a time. Compiling takes up to 20 ms in one turn of the event loop, so
- * it waits while the event loop is late: under overload, the operations of all callers would wait for it.
+ * Compiles the operations that are requested most with graphql-jit, where jit-safety.ts allows it, one at a time. Compiling takes
+ * up to 20 ms in one turn of the event loop, so it waits while the event loop is late: under overload, the operations of all
+ * callers would wait for it. A test compares data and errors with graphql-js.
  */
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import type { FastifyBaseLogger } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  GraphQLString,
+  getNamedType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+  isSpecifiedScalarType,
+  type OperationDefinitionNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
+import { SCOPE_ALONE } from '../access/rules.ts';
 import type { CachedOperation } from './documents.ts';
-import { createCompile, type Execute } from './jit.ts';
+import { reasonNotToCompile } from './jit-safety.ts';
 import type { OperationLimiter } from './operation-limits.ts';
 
 /** How many compiled operations are kept, and their fields: a compiled field takes about 1 KB. */
@@ -17,6 +38,13 @@ const MAX_WAITING = 500;
 /** How long an operation waits at least, and how late the event loop may be then, in milliseconds. */
 const WAIT_MS = 10;
 const MAX_LATE_MS = 100;
+
+/** Executes a compiled operation with variables that graphql-js has coerced. A result without `data`: graphql-js must do it. */
+export type Execute = (
+  root: object,
+  context: { caller: { scopes: ReadonlySet<unknown> } },
+  variables: Readonly<Record<string, unknown>>,
+) => ExecutionResult | Promise<ExecutionResult>;
 
 export interface CompilerOptions {
   schema: GraphQLSchema;
@@ -76,4 +104,56 @@ export class Compiler {
       this.#options.log.warn({ err: error, operation: operation.name?.value }, 'an operation could not be compiled');
     }
   }
+}
+
+/** Returns a function that compiles, or says why graphql-jit may not or cannot compile an operation. */
+export function createCompile(schema: GraphQLSchema) {
+  const plain = forJit(schema);
+  return (document: DocumentNode, operation: OperationDefinitionNode, fields: number): Execute | string => {
+    const reason = reasonNotToCompile(schema, document, operation, fields);
+    if (reason !== undefined) return reason;
+    const compiled = compileQuery(plain, document, operation.name?.value ?? '', {
+      disablingCapturingStackErrors: true,
+      disableLeafSerialization: true,
+    });
+    if (!isCompiledQuery(compiled)) return 'graphql-jit cannot compile it';
+    const { query } = compiled;
+    const needed = scopesIn(schema, document);
+    return (root, context, variables) =>
+      needed.every((scope) => context.caller.scopes.has(scope)) ? query(root, context, variables) : {};
+  };
+}
+
+/** The scopes of the selected fields that `forJit` leaves unprotected. */
+function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly unknown[] {
+  const scopes = new Set<unknown>();
+  const types = new TypeInfo(schema);
+  const add = () => void scopes.add(types.getFieldDef()?.extensions[SCOPE_ALONE]);
+  visit(document, visitWithTypeInfo(types, { Field: add }));
+  scopes.delete(undefined);
+  return [...scopes];
+}
+
+/**
+ * The schema for graphql-jit, in which most fields are plain properties: those with a resolver take five times as long.
+ *
+ * Values are decoded already, so it need not serialise them. `disableLeafSerialization` skips that for built-in scalars and enums
+ * only, so custom scalars are declared as String. Fields that depend on a scope alone have no check for each object: the
+ * operation is executed here only for callers who have the scope, and by graphql-js for others.
+ */
+function forJit(schema: GraphQLSchema): GraphQLSchema {
+  const plain = (type: GraphQLOutputType): GraphQLOutputType => {
+    if (isNonNullType(type)) return new GraphQLNonNull(plain(type.ofType));
+    return isListType(type) ? new GraphQLList(plain(type.ofType)) : GraphQLString;
+  };
+  return mapSchema(schema, {
+    [MapperKind.OBJECT_FIELD]({ resolve, ...field }) {
+      const scalar = getNamedType(field.type);
+      const isCustom = isScalarType(scalar) && !isSpecifiedScalarType(scalar);
+      const type = isCustom ? plain(field.type) : field.type;
+      return field.extensions?.[SCOPE_ALONE] === undefined && resolve
+        ? { ...field, type, resolve }
+        : { ...field, type };
+    },
+  });
 }

@@ -8,7 +8,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { createFriendHash } from '../../src/access/caller.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { createCompile } from '../../src/engine/jit.ts';
+import { createCompile } from '../../src/engine/compiler.ts';
 import { OperationLimiter } from '../../src/engine/operation-limits.ts';
 import { player, signer, WHAT } from '../kit/callers.ts';
 import { startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
