@@ -8,14 +8,7 @@ import type { RateLimits } from '../limits/rate-limits.ts';
 import { type Caller, OPEN_CALLER } from './caller.ts';
 import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, type Verified } from './jwt.ts';
 
-export interface Authentication {
-  /** The caller for an `Authorization` header; a promise only if a token must be verified. Rejects with UNAUTHENTICATED. */
-  authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller>;
-  /** False while JWTs are configured and there never was a key to verify them. */
-  isReady(): boolean;
-  /** Milliseconds since the key set was fetched, or since the start; undefined without JWT_JWKS_URL. */
-  keySetAge: (() => number) | undefined;
-}
+export type Authentication = ReturnType<typeof createAuthentication>;
 
 interface AuthenticationOptions extends JwtOptions {
   /** Counts requests without a valid token by address. Many users can share an address. */
@@ -29,7 +22,7 @@ const MAX_REMEMBERED = 10_000;
 const MAX_REMEMBERED_CHARACTERS = 16_777_216;
 const MAX_REMEMBERED_MS = 300_000;
 
-export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
+export function createAuthentication(config: AuthConfig, options: AuthenticationOptions) {
   if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true, keySetAge: undefined };
   const { rates, onFailure, development } = options;
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
@@ -70,9 +63,12 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   }
 
   return {
+    /** False while JWTs are configured and there never was a key to verify them. */
     isReady: () => jwt?.keys.isReady() ?? true,
+    /** Milliseconds since the key set was fetched, or since the start; undefined without JWT_JWKS_URL. */
     keySetAge: config.jwt?.key.kind === 'jwks' ? jwt?.keys.age : undefined,
-    authenticate(authorization, address) {
+    /** The caller for an `Authorization` header; a promise only if a token must be verified. Rejects with UNAUTHENTICATED. */
+    authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller> {
       const token = tokenOf(authorization);
       return (token && find(token)) || verify(authorization, token, address);
     },

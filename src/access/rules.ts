@@ -146,7 +146,11 @@ type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
 type Scopes = Caller['scopes'];
 
-/** A field's extension with its scope, when the scope alone decides who may read the field: not the player, nor arguments. */
+/**
+ * A field's extension with its scope, when the scope alone decides who may read the field: not the player, nor arguments. Set here
+ * alone. engine/compiler.ts reads it: compiled operations read such a field without its resolver, so a list that is counted
+ * (`@listSize`) never has it.
+ */
 export const SCOPE_ALONE = 'scopeAlone';
 
 /** Wraps the resolvers of a schema so that its rules hold; see readAccessRules. Throws when a field that needs a rule has none. */
@@ -163,7 +167,8 @@ export function enforceAccess(schema: GraphQLSchema, personalIds = false): Acces
       if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
         field.resolve = protectInput(field, rules);
       }
-      if (rule && !field.resolve && !rule.also && !rule.player && !rule.names && !rule.exceptOwn) {
+      const isCounted = directiveOf(schema, 'listSize', field) !== undefined;
+      if (rule && !field.resolve && !isCounted && !rule.also && !rule.player && !rule.names && !rule.exceptOwn) {
         field.extensions = { ...field.extensions, [SCOPE_ALONE]: rule.scope };
       }
       if (rule) field.resolve = protect(field, rule);

@@ -7,7 +7,6 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql';
-import { SCOPE_ALONE } from '../access/rules.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../errors.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
@@ -78,8 +77,7 @@ export class OperationLimiter {
       for (const field of Object.values(type.getFields())) {
         const assumed = this.#sizes.assumedLength(field);
         if (assumed === undefined) continue;
-        // Else graphql-jit would read the property without this resolver. The access rule is inside `resolve`.
-        field.extensions = { ...field.extensions, [SCOPE_ALONE]: undefined };
+        // The access rule is inside `resolve`.
         const { resolve = defaultFieldResolver } = field;
         field.resolve = (parent, args, context, info) => {
           const count = (list: unknown) => {
