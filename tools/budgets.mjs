@@ -8,17 +8,17 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 540,
-  access: 825,
+  '.': 590,
+  access: 790,
   config: 901,
-  engine: 1335,
+  engine: 1330,
   graphql: 1575,
   http: 780,
-  limits: 225,
+  limits: 215,
   'persisted-operations': 300,
   process: 818,
   rest: 1735,
-  telemetry: 550,
+  telemetry: 530,
 };
 
 const SRC = new URL('../src/', import.meta.url);

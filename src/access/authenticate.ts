@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { HeaderMap } from '@apollo/server';
 import { LRUCache } from 'lru-cache';
+import { type Caller, OPEN_CALLER } from '../caller.ts';
 import type { AuthConfig } from '../config/auth.ts';
 import type { ClientToken } from '../config/credentials.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { type Caller, OPEN_CALLER } from './caller.ts';
 import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, type Verified } from './jwt.ts';
 
 export type Authentication = ReturnType<typeof createAuthentication>;

@@ -1,11 +1,11 @@
 import { decodeProtectedHeader, errors } from 'jose';
+import type { Caller } from '../caller.ts';
 import type { JwtConfig } from '../config/auth.ts';
 import type { Claim } from '../config/credentials.ts';
 import { isScope, namesIn, type Scope } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
 import { isJson } from '../json.ts';
 import { idProblem } from '../player-id.ts';
-import type { Caller } from './caller.ts';
 import type { KeySetOptions } from './key-set.ts';
 import { createKeys, isClaimError, type Keys } from './keys.ts';
 

@@ -17,11 +17,11 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import type { Caller } from '../caller.ts';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { directiveOf, INTROSPECTION } from '../directives.ts';
 import { ClientError } from '../errors.ts';
 import { isJson } from '../json.ts';
-import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
 export interface AccessRule {

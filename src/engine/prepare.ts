@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { type DocumentNode, Kind, parse, type SelectionNode } from 'graphql';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json, parseRequestJson } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';

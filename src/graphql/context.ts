@@ -1,5 +1,5 @@
-import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
+import { type Caller, isServer } from '../caller.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -84,7 +84,7 @@ export function createContext(options: ContextOptions, begun: Begun): Context {
     traceHeaders: record.trace.headers,
     onCall(ended, playerUniqueId) {
       record.calls.push(ended);
-      if (caller.scopes.has('any-player')) record.players = (record.players ?? new Set()).add(playerUniqueId);
+      if (isServer(caller)) record.players = (record.players ?? new Set()).add(playerUniqueId);
     },
   };
   const loaders = new Loaders({ rest, call, caller, record, budget, rates, onBatch });

@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, isServer } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
@@ -47,7 +47,7 @@ export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyK
     const key = {
       key: hashOf([caller.key, playerUniqueId, idempotencyKey]),
       caller: hashOf(caller.key),
-      max: caller.scopes.has('any-player') ? maxKeys.server : maxKeys.player,
+      max: isServer(caller) ? maxKeys.server : maxKeys.player,
     };
     const input = inputOf(keyed);
     const lastsMs = Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ApolloServer, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../access/authenticate.ts';
-import type { Caller } from '../access/caller.ts';
 import { batchPerTick } from '../batch-per-tick.ts';
+import { type Caller, isServer } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { SHOW_COST } from '../engine/apollo.ts';
@@ -140,8 +140,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
-  // Tokens with `any-player` are those of servers, with many users behind them.
-  const fairCaller = caller.scopes.has('any-player') ? undefined : slot.callerIdentity;
+  const fairCaller = isServer(caller) ? undefined : slot.callerIdentity;
   let created: Context | undefined;
   const context = async () => {
     created = createContext(route.contextOptions, { requestId, caller, record, cancellation, fairCaller });

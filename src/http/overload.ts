@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, isServer } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
 
@@ -107,10 +107,10 @@ export function createSlots(max: Config['concurrent']) {
         if (all.requests === 0) resolve();
       }),
     /** A slot for a request; undefined when there is none for this caller. It is taken while something uses it. */
-    offer({ key, scopes }: Caller) {
-      const own = byCaller.get(key) ?? { requests: 0, bytes: 0 };
-      byCaller.set(key, own);
-      if (all.requests >= max.all || own.requests >= (scopes.has('any-player') ? max.server : max.player)) return;
+    offer(caller: Caller) {
+      const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
+      byCaller.set(caller.key, own);
+      if (all.requests >= max.all || own.requests >= (isServer(caller) ? max.server : max.player)) return;
       let users = 0;
       let held = 0;
       const count = (requests: number, bytes: number) => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { type Caller, isServer } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../errors.ts';
 import type { OptionalRedis } from '../impatience.ts';
@@ -18,9 +19,6 @@ type CallerKind = Exclude<Kind, 'failures'>;
 /** `burst` points in each window of ⌈burst / perSecond⌉ seconds. A window begins with the first point. */
 type Rate = Config['rates']['operations'];
 
-/** A caller with the scope `any-player` is a server with many users, any other is one user. */
-type Consumer = { key: string; scopes: ReadonlySet<string> };
-
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /** @param shared Absent without Redis: then each process counts for itself. */
@@ -34,7 +32,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   });
   const players = limits('', rates.operations, rates.couponReads, 10);
   const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200);
-  const limitsOf = ({ scopes }: Consumer) => (scopes.has('any-player') ? servers : players);
+  const limitsOf = (caller: Caller) => (isServer(caller) ? servers : players);
   const failures = windows('failures', rates.failedAuthentications);
   const keyOfAddress = createAddressKeys(failures.windowMs);
   /** No single operation is impossible: at most the whole burst is consumed at once. */
@@ -44,15 +42,15 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   };
   return {
     /** Consumes points of a caller's limit. With too few left it consumes none, and rejects with RATE_LIMITED for the client. */
-    consume: (kind: CallerKind, caller: Consumer, points = 1) =>
+    consume: (kind: CallerKind, caller: Caller, points = 1) =>
       consume(kind, limitsOf(caller)[kind], caller.key, points),
     /** Consumes the cost of an operation beyond the unit that its request has consumed. */
-    async consumeCost(caller: Consumer, cost: number): Promise<void> {
+    async consumeCost(caller: Caller, cost: number): Promise<void> {
       const limit = limitsOf(caller).operations;
       if (cost > 1) await consume('operations', limit, caller.key, Math.min(cost, limit.most) - 1);
     },
     /** Consumes operations after the fact, also beyond the limit. */
-    penalty: (caller: Consumer, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
+    penalty: (caller: Caller, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
     failuresOf(address: string) {
       const { key, isShared } = keyOfAddress(address);
       return {
@@ -65,7 +63,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
       };
     },
     /** What a caller's limit of operations is and what is left of it, as in draft-ietf-httpapi-ratelimit-headers-10. */
-    headersOf(caller: Consumer) {
+    headersOf(caller: Caller) {
       const { left, most, windowMs } = limitsOf(caller).operations;
       const { points, ms } = left(caller.key);
       return {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';

@@ -1,7 +1,7 @@
 /* What the program does in place of serving: `--check`, `--probe` and `--name ID`. Nothing listens, and no secret is printed. */
 import { getHeapStatistics } from 'node:v8';
 import packageJson from '../../package.json' with { type: 'json' };
-import { createPseudonyms } from '../access/caller.ts';
+import { createPseudonyms } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { createSchema, createSubgraph } from '../graphql/schema.ts';
 import { readManifest } from '../persisted-operations/manifest.ts';

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
+import { type Caller, isServer } from '../caller.ts';
 import type { Observer } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
 import { ENDPOINTS } from '../rest/endpoints.ts';
@@ -72,8 +73,7 @@ export function createMetrics(state: State) {
       // Without a type there was no operation: the request was refused, or was not valid GraphQL.
       const operation = type === 'none' ? 'none' : record.name ? names.labelOf(record.name, caller) : 'anonymous';
       // A server is a client itself. Players use one, which may say its name.
-      const isPlayer = caller?.playerUniqueId !== undefined && !caller.scopes.has('any-player');
-      const shown = name ?? (isPlayer ? undefined : caller?.name);
+      const shown = name ?? (caller && isPlayer(caller) ? undefined : caller?.name);
       const client = shown && caller ? clients.labelOf(shown, caller) : 'none';
       byClient.inc({ client });
       if (record.manifest) byManifest.inc({ manifest: record.manifest });
@@ -92,6 +92,8 @@ export function createMetrics(state: State) {
     persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.inc({ result }),
   };
 }
+
+const isPlayer = (caller: Caller) => caller.playerUniqueId !== undefined && !isServer(caller);
 
 /** How many operations that no manifest lists, and how many clients, have a label: 50 with `none` and `other`. */
 const MAX_NAMES = 100;
@@ -199,15 +201,14 @@ export function createLabels(
       for (const name of names) listed.add(name);
     },
     /** The label of a name that a caller uses: the name, or `other`. */
-    labelOf(name: string, caller: OperationRecord['caller']): string {
+    labelOf(name: string, caller: Caller | undefined): string {
       if (listed.has(name)) return name;
       if (!caller || name.length > maxLength) return 'other';
       const use = useOf(name);
       use.times += 1;
       if (use.users.size < MAX_USERS) use.users.add(caller.key);
       if (earned.has(name)) return name;
-      const isOfPlayer = caller.playerUniqueId !== undefined && !caller.scopes.has('any-player');
-      if (isOfPlayer && use.users.size < MIN_PLAYERS) return 'other';
+      if (isPlayer(caller) && use.users.size < MIN_PLAYERS) return 'other';
       if (earned.size >= max) {
         const scores = [...earned].map((one): [string, number] => [one, scoreOf(useOf(one))]);
         const [weakest, score] = scores.reduce((least, one) => (one[1] < least[1] ? one : least));

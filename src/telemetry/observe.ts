@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
 import { clientAddress } from '../limits/addresses.ts';
@@ -23,15 +24,8 @@ export interface OperationRecord {
   deprecated?: readonly string[];
   /** What executed it; undefined for a request that was refused. */
   engine?: 'graphql-jit' | 'graphql-js';
-  /** Undefined without a valid token. The name is a client's, or a keyed hash of the player or client that a JWT names. */
-  caller?:
-    | {
-        readonly name: string;
-        readonly key: string;
-        readonly playerUniqueId?: string;
-        readonly scopes: ReadonlySet<string>;
-      }
-    | undefined;
+  /** Undefined without a valid token. */
+  caller?: Caller | undefined;
   /** Why the token was rejected: parts of the log line. */
   rejection?: object | undefined;
   /** The players that a caller with `any-player` read or changed. */

@@ -5,7 +5,7 @@
 import { expect, test } from '@jest/globals';
 import { getOperationAST, Kind, parse, validate } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import { createFriendHash } from '../../src/access/caller.ts';
+import { createFriendHash } from '../../src/caller.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createCompile } from '../../src/engine/compiler.ts';

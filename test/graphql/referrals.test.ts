@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createFriendHash } from '../../src/access/caller.ts';
+import { createFriendHash } from '../../src/caller.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { API_KEY } from '../kit/upstream.ts';

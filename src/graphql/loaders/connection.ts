@@ -3,7 +3,7 @@ import type { ReferredFriend } from '../../rest/decode/referral.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import type { ReferralLoader, Referrals, RowRange } from './referral.ts';
 
-/** What stands for a friend of a player: access/caller.ts has it. */
+/** What stands for a friend of a player: src/caller.ts has it. */
 export type HashFriend = (owner: string, friend: string) => string;
 
 /** A place in a list of referred friends: its row, counted from 0, and the hash of the friend in it, if that has an identifier. */

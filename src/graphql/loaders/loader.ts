@@ -1,5 +1,5 @@
 import DataLoader, { type BatchLoadFn, type Options } from 'dataloader';
-import type { Caller } from '../../access/caller.ts';
+import type { Caller } from '../../caller.ts';
 import { ClientError } from '../../errors.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import type { CallContext } from '../../rest/call-context.ts';

@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
-import { SCOPES, type Scope } from '../config/scopes.ts';
-import { reveal, type Secret } from '../config/secret.ts';
+import { SCOPES, type Scope } from './config/scopes.ts';
+import { reveal, type Secret } from './config/secret.ts';
 
 /** The authenticated caller. */
 export interface Caller {
@@ -14,6 +14,9 @@ export interface Caller {
   /** In development: why a token has no scopes, for the message of FORBIDDEN. */
   hint?: string | undefined;
 }
+
+/** Whether a token is one of a server, with many users behind it. The token of a player is one user's. */
+export const isServer = ({ scopes }: Pick<Caller, 'scopes'>) => scopes.has('any-player');
 
 /** In an open gateway, in development, every caller has all scopes, as the demo player. */
 export const OPEN_CALLER: Caller = {
