@@ -76,8 +76,8 @@ export async function createApp(config: Config, observation: Observation, option
   handleErrors(app);
   addHooks(app, config.auth.kind === 'open', observation, options.draining);
   // In development also Apollo's hosted Sandbox and every website on this machine.
-  const others = ['https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
-  const origins = [...config.CORS_ORIGINS, ...(config.production ? [] : others)];
+  const local = ['https://studio.apollographql.com', /^https?:\/\/(([\w-]+\.)*localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/];
+  const origins = [...config.CORS_ORIGINS, ...(config.production ? [] : local)];
   if (origins.length > 0) {
     const origin = config.CORS_ORIGINS.includes('*') || origins;
     // OPTIONS without a preflight's headers is answered like a preflight; the plugin would refuse it in another format.

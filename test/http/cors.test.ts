@@ -70,13 +70,24 @@ test('the web view of an application that is named may call', async () => {
   expect(await operation('with websites in production', WEB_VIEW)).toMatchObject({ status: 200, told });
 });
 
-test.each([STUDIO, 'http://localhost:3000', 'http://127.0.0.1:5173'])('in development %s may call', async (origin) => {
+test.each([
+  STUDIO,
+  'http://localhost:3000',
+  'http://shop.localhost:3000',
+  'http://127.0.0.1:5173',
+  'http://[::1]:5173',
+])('in development %s may call', async (origin) => {
   const allowed = { 'allow-origin': origin, 'allow-headers': 'authorization,content-type' };
   expect(await preflight('in development', origin)).toMatchObject({ status: 204, told: allowed });
   expect((await operation('in development', origin)).told).toMatchObject({ 'allow-origin': origin });
 });
 
-test.each(['https://elsewhere.example', `${STUDIO}.elsewhere.example`])('in development %s may not', async (origin) => {
+test.each([
+  'https://elsewhere.example',
+  `${STUDIO}.elsewhere.example`,
+  'http://localhost.elsewhere.example',
+  'http://notlocalhost:3000',
+])('in development %s may not', async (origin) => {
   expect((await preflight('in development', origin)).told).not.toHaveProperty('allow-origin');
 });
 
