@@ -15,8 +15,8 @@ import { errorOf, isTlsRefusal, noConnection, UpstreamError } from './upstream-e
 
 /** How many requests of one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
-/** The part of an endpoint's connections that one fair caller has at most while others wait, and of the requests that wait. */
-const FAIR_SHARE = 1 / 4;
+/** How many of these one owner has at most. */
+const MAX_QUEUED_OF_OWNER = MAX_QUEUED / 4;
 /** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
@@ -33,27 +33,36 @@ export interface UpstreamResponse {
   body: Buffer;
 }
 
-/** The requests of one fair caller to one endpoint: how many have been dispatched, and those that wait for the caller's turn. */
+/**
+ * Whose request it is: a caller that is bound to its player; else, for a server with many users, the id of the player that it is
+ * about. So a player whose calls hang is felt by nobody else.
+ */
+export type Owner = object | string;
+
+/** The requests of one owner to one endpoint: how many have been dispatched, and those that wait for the owner's turn. */
 interface Line {
+  readonly owner: Owner;
   dispatched: number;
   readonly waiting: Set<Exchange>;
 }
 
 /**
- * The queue of one endpoint. undici's Pool sends what it gets in its order. So when all connections are used, it gets no more of a
- * caller that has its share of them: those wait here, and the callers take turns for connections that nobody else wants.
+ * The queue of one endpoint. undici's Pool sends what it gets in its order. So it gets no more of an owner that has as many
+ * connections as are free: those wait here, and the owners take turns. One owner alone has half of them, two have a third each:
+ * there is a connection for the next one, even where the requests of the others hang.
  */
 export class Queue {
   readonly #endpoint: Endpoint;
   readonly #connections: Connections;
   readonly #size: number;
-  readonly #share: number;
   /** How many have no connection yet, and how many have one and are not over. */
   waiting = 0;
   active = 0;
   /** How many the Pool has: it waits with some of them for a connection. */
   #dispatched = 0;
   readonly #lines = new WeakMap<object, Line>();
+  /** Those of players, while they have requests. */
+  readonly #playerLines = new Map<string, Line>();
   /** The lines with requests that wait, the next one first. */
   readonly #turns = new Set<Line>();
 
@@ -62,23 +71,23 @@ export class Queue {
     this.#endpoint = endpoint;
     this.#connections = connections;
     this.#size = size;
-    this.#share = Math.max(1, Math.floor(size * FAIR_SHARE));
   }
 
   /**
-   * @param fairCaller Identifies a caller that has no more than its share while others wait.
    * @param onStart Called when the request has a connection, before it is written; if it throws, that is the response.
    */
-  send(request: UpstreamRequest, fairCaller: object | undefined, onStart: () => void): Exchange {
-    const line = fairCaller && this.#lineOf(fairCaller);
+  send(request: UpstreamRequest, owner: Owner, onStart: () => void): Exchange {
     const exchange = new Exchange(this.#endpoint, request, onStart);
     atEndOfCallback(() => {
-      const isFull = this.waiting >= MAX_QUEUED || (line && line.waiting.size >= MAX_QUEUED * FAIR_SHARE);
+      const line = this.#lineOf(owner);
+      const room = MAX_QUEUED - this.waiting;
+      const isFull = room <= 0 || (line && line.waiting.size >= Math.min(room, MAX_QUEUED_OF_OWNER));
       if (isFull) exchange.abort(noConnection(this.#endpoint));
       if (exchange.aborted) return;
+      if (typeof owner === 'string' && line) this.#playerLines.set(owner, line);
       this.waiting += 1;
       exchange.place = { queue: this, line };
-      if (line && this.#dispatched >= this.#size && line.dispatched >= this.#share) {
+      if (line && !this.#hasTurn(line)) {
         line.waiting.add(exchange);
         this.#turns.add(line);
       } else this.#dispatch(exchange, line);
@@ -91,10 +100,19 @@ export class Queue {
     return this.waiting > 0 && this.active > 0;
   }
 
-  #lineOf(caller: object): Line {
-    const line = this.#lines.get(caller) ?? { dispatched: 0, waiting: new Set() };
-    this.#lines.set(caller, line);
+  /** Players are counted while half of the connections are used: a quiet gateway needs no Map of them. */
+  #lineOf(owner: Owner): Line | undefined {
+    const isPlayer = typeof owner === 'string';
+    const known = isPlayer ? this.#playerLines.get(owner) : this.#lines.get(owner);
+    if (known || (isPlayer && this.#dispatched < this.#size / 2)) return known;
+    const line = { owner, dispatched: 0, waiting: new Set<Exchange>() };
+    if (!isPlayer) this.#lines.set(owner, line);
     return line;
+  }
+
+  /** The first request of each owner goes to the Pool at once. */
+  #hasTurn({ dispatched }: Line): boolean {
+    return dispatched === 0 || dispatched < this.#size - this.#dispatched;
   }
 
   #dispatch(exchange: Exchange, line: Line | undefined): void {
@@ -116,10 +134,14 @@ export class Queue {
     if (ofAnother !== undefined) this.#connections.responded(ofAnother);
     if (line) {
       line.dispatched -= 1;
-      if (line.dispatched < this.#share) this.#dispatchNext(line);
+      if (this.#hasTurn(line)) this.#dispatchNext(line);
+      // Then none of its requests waits either.
+      if (line.dispatched === 0 && typeof line.owner === 'string') this.#playerLines.delete(line.owner);
     }
     for (const next of this.#turns) {
-      if (this.#dispatched >= this.#size) return;
+      // Each of these has one at least.
+      if (this.#size - this.#dispatched <= 1) return;
+      if (!this.#hasTurn(next)) continue;
       this.#turns.delete(next);
       this.#dispatchNext(next);
       if (next.waiting.size > 0) this.#turns.add(next);

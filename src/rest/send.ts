@@ -109,10 +109,10 @@ export class Call<Result> {
 
   #attempt(request: UpstreamRequest, permit: Permit): Exchange {
     const { endpoint, queue, breaker, timeoutMs } = this.#shared;
-    const { context } = this.#options;
+    const { context, content } = this.#options;
     this.#queuedAt = performance.now();
     this.#startedAt = undefined;
-    this.#exchange = queue.send(request, context.fairCaller, () => {
+    this.#exchange = queue.send(request, context.fairCaller ?? content.playerUniqueId, () => {
       breaker.check(permit);
       const now = performance.now();
       // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.

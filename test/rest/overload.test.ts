@@ -27,7 +27,7 @@ test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; oth
   await held.arrived;
   const leaving = Array.from({ length: 100 }, () => operation({ inMs: 60_000 }));
   const waiting = leaving.flatMap((op) =>
-    Array.from({ length: 100 }, (_, index) => failure(read(rest, `q${index}`, op))),
+    Array.from({ length: 100 }, (_, index) => failure(read(rest, `q${leaving.indexOf(op)}-${index}`, op))),
   );
   const rejected = await failure(read(rest, 'p3', operation({ inMs: 60_000 })));
   expect(rejected).toEqual({ ...overloaded, outcome: undefined });
@@ -126,26 +126,36 @@ test('the time of a call begins when its request leaves the queue', async () => 
   expect(seen.breaker).toEqual([]);
 });
 
-/** Reads of an endpoint by two callers: when each response came, in the order of the REST service. */
-async function readBeside(fair: boolean) {
-  const { upstream, rest } = await start({ connections: 4 });
-  const greedy = fair ? {} : undefined;
-  const held = Array.from({ length: 4 }, () => upstream.hold('GET /player'));
-  const many = Array.from({ length: 40 }, (_, n) => read(rest, `many-${n}`, operation({ fairCaller: greedy })));
-  await upstream.received(4);
-  const few = ['few-1', 'few-2'].map((id) => read(rest, id, operation({ fairCaller: fair ? {} : undefined })));
-  for (const { release } of held) release();
-  await Promise.all([...many, ...few]);
-  return upstream.calls().map((call) => call.split('/').at(-1) ?? '');
-}
+const OWNERS: [who: string, playerOf: (n: number) => string, caller: object | undefined, connections: number][] = [
+  ['of a caller that is bound to its player', (n) => `slow-${n}`, {}, 2],
+  ['of servers about one player', () => 'slow', undefined, 3],
+];
 
-test('a caller with many calls leaves the next free connections to others, and uses all of them alone', async () => {
-  const order = await readBeside(true);
-  expect(order.slice(0, 4)).toEqual(['many-0', 'many-1', 'many-2', 'many-3']);
-  expect(order.slice(4, 6).toSorted()).toEqual(['few-1', 'few-2']);
-  expect(new Set(order).size).toBe(42);
-  const unfair = await readBeside(false);
-  expect(unfair.slice(-2).toSorted()).toEqual(['few-1', 'few-2']);
+test.each(OWNERS)('hanging reads %s leave a connection to others', async (_who, playerOf, fairCaller, taken) => {
+  const { upstream, rest } = await start({ connections: 4 });
+  upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
+  const ops = Array.from({ length: 40 }, () => operation({ fairCaller }));
+  const slow = ops.map((op, n) => failure(read(rest, playerOf(n), op)));
+  await upstream.received(taken);
+  for (const id of ['one', 'two', 'three']) await read(rest, id);
+  expect(upstream.calls().slice(taken)).toEqual(['one', 'two', 'three'].map((id) => `GET /integrations/player/${id}`));
+  for (const op of ops) op.abort();
+  await Promise.all(slow);
+});
+
+test.each([
+  ['of one caller that is bound to its player take half of the connections', {}, 2],
+  ['of servers about many players take all, in their order', undefined, 4],
+])('reads %s', async (_how, fairCaller, taken) => {
+  const { upstream, rest } = await start({ connections: 4 });
+  const held = Array.from({ length: taken }, () => upstream.hold('GET /player'));
+  const reads = Array.from({ length: 40 }, (_, n) => read(rest, `player-${n}`, operation({ fairCaller })));
+  await Promise.all(held.map(({ arrived }) => arrived));
+  expect(rest.health()).toMatchObject({ active: taken, queued: 40 - taken });
+  for (const { release } of held) release();
+  await Promise.all(reads);
+  const numbers = upstream.calls().map((call) => Number(call.split('-').at(-1)));
+  expect(numbers.slice(-4).every((number) => number > 30)).toBe(true);
 });
 
 test('callers take turns, and calls that were given up take none', async () => {
