@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 215,
   'persisted-operations': 300,
   process: 818,
-  rest: 1735,
+  rest: 1775,
   telemetry: 530,
 };
 

@@ -11,7 +11,8 @@ import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer, decodeUpsert } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
-import { Queue, type UpstreamRequest } from './exchange.ts';
+import type { UpstreamRequest } from './exchange.ts';
+import { Queue } from './queue.ts';
 import { Call, type CallContent, type CallOptions, type PlayerUpsertRequest, type TrackEventsRequest } from './send.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {

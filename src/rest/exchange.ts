@@ -1,6 +1,6 @@
 /*
- * The only code that sends HTTP to the REST service. The requests of an endpoint wait in its queue for one of its connections; an
- * exchange is one request and its response. Each endpoint has connections of its own, so that a slow one does not use those of the
+ * The only code that sends HTTP to the REST service. The requests of an endpoint wait in its queue (queue.ts) for one of its
+ * connections; an exchange is one request and its response. Each endpoint has connections of its own, so that a slow one does not use those of the
  * others. Redirects are not followed, because the keys would be sent to the new address.
  *
  * A request is queued, gets a connection (`started`), is written, and is over (`ended`).
@@ -9,19 +9,14 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
-import { type Connections, isOfAnother } from './connect.ts';
+import { isOfAnother } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import { errorOf, isTlsRefusal, noConnection, UpstreamError } from './upstream-error.ts';
+import { errorOf, isTlsRefusal, UpstreamError } from './upstream-error.ts';
 
-/** How many requests of one endpoint may wait for a connection. */
-const MAX_QUEUED = 10_000;
-/** How many of these one owner has at most. */
-const MAX_QUEUED_OF_OWNER = MAX_QUEUED / 4;
 /** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
-/** The requests of a tick are dispatched together, and responses are read in parts; see batchPerTick. */
-const atEndOfCallback = batchPerTick(process.nextTick);
+/** Responses are read in parts; see batchPerTick. */
 const afterSockets = batchPerTick(setImmediate);
 
 export type UpstreamRequest = Dispatcher.DispatchOptions;
@@ -40,129 +35,17 @@ export interface UpstreamResponse {
 export type Owner = object | string;
 
 /** The requests of one owner to one endpoint: how many have been dispatched, and those that wait for the owner's turn. */
-interface Line {
+export interface Line {
   readonly owner: Owner;
   dispatched: number;
   readonly waiting: Set<Exchange>;
 }
 
-/**
- * The queue of one endpoint. undici's Pool sends what it gets in its order. So it gets no more of an owner that has as many
- * connections as are free: those wait here, and the owners take turns. One owner alone has half of them, two have a third each:
- * there is a connection for the next one, even where the requests of the others hang.
- */
-export class Queue {
-  readonly #endpoint: Endpoint;
-  readonly #connections: Connections;
-  readonly #size: number;
-  /** How many have no connection yet, and how many have one and are not over. */
-  waiting = 0;
-  active = 0;
-  /** How many the Pool has: it waits with some of them for a connection. */
-  #dispatched = 0;
-  readonly #lines = new WeakMap<object, Line>();
-  /** Those of players, while they have requests. */
-  readonly #playerLines = new Map<string, Line>();
-  /** The lines with requests that wait, the next one first. */
-  readonly #turns = new Set<Line>();
-
-  /** @param size How many connections there are at most. */
-  constructor(endpoint: Endpoint, connections: Connections, size: number) {
-    this.#endpoint = endpoint;
-    this.#connections = connections;
-    this.#size = size;
-  }
-
-  /**
-   * @param onStart Called when the request has a connection, before it is written; if it throws, that is the response.
-   */
-  send(request: UpstreamRequest, owner: Owner, onStart: () => void): Exchange {
-    const exchange = new Exchange(this.#endpoint, request, onStart);
-    atEndOfCallback(() => {
-      const line = this.#lineOf(owner);
-      const room = MAX_QUEUED - this.waiting;
-      const isFull = room <= 0 || (line && line.waiting.size >= Math.min(room, MAX_QUEUED_OF_OWNER));
-      if (isFull) exchange.abort(noConnection(this.#endpoint));
-      if (exchange.aborted) return;
-      if (typeof owner === 'string' && line) this.#playerLines.set(owner, line);
-      this.waiting += 1;
-      exchange.place = { queue: this, line };
-      if (line && !this.#hasTurn(line)) {
-        line.waiting.add(exchange);
-        this.#turns.add(line);
-      } else this.#dispatch(exchange, line);
-    });
-    return exchange;
-  }
-
-  /** Whether requests wait because others use the connections, not because none can be opened. */
-  isBusy(): boolean {
-    return this.waiting > 0 && this.active > 0;
-  }
-
-  /** Players are counted while half of the connections are used: a quiet gateway needs no Map of them. */
-  #lineOf(owner: Owner): Line | undefined {
-    const isPlayer = typeof owner === 'string';
-    const known = isPlayer ? this.#playerLines.get(owner) : this.#lines.get(owner);
-    if (known || (isPlayer && this.#dispatched < this.#size / 2)) return known;
-    const line = { owner, dispatched: 0, waiting: new Set<Exchange>() };
-    if (!isPlayer) this.#lines.set(owner, line);
-    return line;
-  }
-
-  /** The first request of each owner goes to the Pool at once. */
-  #hasTurn({ dispatched }: Line): boolean {
-    return dispatched === 0 || dispatched < this.#size - this.#dispatched;
-  }
-
-  #dispatch(exchange: Exchange, line: Line | undefined): void {
-    this.#dispatched += 1;
-    if (line) line.dispatched += 1;
-    this.#connections.dispatch(exchange.request, exchange);
-  }
-
-  /** Called once for each dispatched request, when it has a connection or cannot get one. */
-  started(): void {
-    this.waiting -= 1;
-    this.active += 1;
-  }
-
-  /** Called once for each that has started. `ofAnother` says it of its response. */
-  ended(line: Line | undefined, ofAnother: boolean | undefined): void {
-    this.active -= 1;
-    this.#dispatched -= 1;
-    if (ofAnother !== undefined) this.#connections.responded(ofAnother);
-    if (line) {
-      line.dispatched -= 1;
-      if (this.#hasTurn(line)) this.#dispatchNext(line);
-      // Then none of its requests waits either.
-      if (line.dispatched === 0 && typeof line.owner === 'string') this.#playerLines.delete(line.owner);
-    }
-    for (const next of this.#turns) {
-      // Each of these has one at least.
-      if (this.#size - this.#dispatched <= 1) return;
-      if (!this.#hasTurn(next)) continue;
-      this.#turns.delete(next);
-      this.#dispatchNext(next);
-      if (next.waiting.size > 0) this.#turns.add(next);
-    }
-  }
-
-  #dispatchNext(line: Line): void {
-    const [exchange] = line.waiting;
-    if (!exchange) return void this.#turns.delete(line);
-    line.waiting.delete(exchange);
-    this.#dispatch(exchange, line);
-  }
-
-  /** Called for a request that is aborted: one that has not been dispatched leaves the queue. */
-  aborted(exchange: Exchange, line: Line | undefined): void {
-    if (line?.waiting.delete(exchange)) this.waiting -= 1;
-  }
-
-  async close(): Promise<void> {
-    await this.#connections.destroy();
-  }
+/** The queue of an exchange, which is told when it has a connection, is over, and is given up. */
+interface InQueue {
+  started(): void;
+  ended(line: Line | undefined, ofAnother: boolean | undefined): void;
+  aborted(exchange: Exchange, line: Line | undefined): void;
 }
 
 const NO_HEADERS = {};
@@ -192,7 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: UpstreamResponse['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
   /** Its queue and its caller's line there, until it has ended; undefined before it is queued. */
-  place: { readonly queue: Queue; readonly line: Line | undefined } | undefined;
+  place: { readonly queue: InQueue; readonly line: Line | undefined } | undefined;
   #started = false;
 
   constructor(endpoint: Endpoint, request: UpstreamRequest, onStart: () => void) {

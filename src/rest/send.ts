@@ -8,7 +8,8 @@ import type { Json } from '../json.ts';
 import { type Breaker, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Exchange, Queue, UpstreamRequest, UpstreamResponse } from './exchange.ts';
+import type { Exchange, UpstreamRequest, UpstreamResponse } from './exchange.ts';
+import type { Queue } from './queue.ts';
 import { FIRST_UNKNOWN, MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 

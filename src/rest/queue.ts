@@ -1,0 +1,132 @@
+/* Which request of an endpoint gets the next of its connections. */
+import { batchPerTick } from '../batch-per-tick.ts';
+import type { Connections } from './connect.ts';
+import type { Endpoint } from './endpoints.ts';
+import { Exchange, type Line, type Owner, type UpstreamRequest } from './exchange.ts';
+import { noConnection } from './upstream-error.ts';
+
+/** How many requests of one endpoint may wait for a connection. */
+const MAX_QUEUED = 10_000;
+/** How many of these one owner has at most. */
+const MAX_QUEUED_OF_OWNER = MAX_QUEUED / 4;
+/** The requests of a tick are dispatched together; see batchPerTick. */
+const atEndOfCallback = batchPerTick(process.nextTick);
+
+/**
+ * The queue of one endpoint. undici's Pool sends what it gets in its order. So it gets no more of an owner that has as many
+ * connections as are free: those wait here, and the owners take turns. One owner alone has half of them, two have a third each:
+ * there is a connection for the next one, even where the requests of the others hang.
+ */
+export class Queue {
+  readonly #endpoint: Endpoint;
+  readonly #connections: Connections;
+  readonly #size: number;
+  /** How many have no connection yet, and how many have one and are not over. */
+  waiting = 0;
+  active = 0;
+  /** How many the Pool has: it waits with some of them for a connection. */
+  #dispatched = 0;
+  readonly #lines = new WeakMap<object, Line>();
+  /** Those of players, while they have requests. */
+  readonly #playerLines = new Map<string, Line>();
+  /** The lines with requests that wait, the next one first. */
+  readonly #turns = new Set<Line>();
+
+  /** @param size How many connections there are at most. */
+  constructor(endpoint: Endpoint, connections: Connections, size: number) {
+    this.#endpoint = endpoint;
+    this.#connections = connections;
+    this.#size = size;
+  }
+
+  /**
+   * @param onStart Called when the request has a connection, before it is written; if it throws, that is the response.
+   */
+  send(request: UpstreamRequest, owner: Owner, onStart: () => void): Exchange {
+    const exchange = new Exchange(this.#endpoint, request, onStart);
+    atEndOfCallback(() => {
+      const line = this.#lineOf(owner);
+      const room = MAX_QUEUED - this.waiting;
+      const isFull = room <= 0 || (line && line.waiting.size >= Math.min(room, MAX_QUEUED_OF_OWNER));
+      if (isFull) exchange.abort(noConnection(this.#endpoint));
+      if (exchange.aborted) return;
+      if (typeof owner === 'string' && line) this.#playerLines.set(owner, line);
+      this.waiting += 1;
+      exchange.place = { queue: this, line };
+      if (line && !this.#hasTurn(line)) {
+        line.waiting.add(exchange);
+        this.#turns.add(line);
+      } else this.#dispatch(exchange, line);
+    });
+    return exchange;
+  }
+
+  /** Whether requests wait because others use the connections, not because none can be opened. */
+  isBusy(): boolean {
+    return this.waiting > 0 && this.active > 0;
+  }
+
+  /** Players are counted while half of the connections are used: a quiet gateway needs no Map of them. */
+  #lineOf(owner: Owner): Line | undefined {
+    const isPlayer = typeof owner === 'string';
+    const known = isPlayer ? this.#playerLines.get(owner) : this.#lines.get(owner);
+    if (known || (isPlayer && this.#dispatched < this.#size / 2)) return known;
+    const line = { owner, dispatched: 0, waiting: new Set<Exchange>() };
+    if (!isPlayer) this.#lines.set(owner, line);
+    return line;
+  }
+
+  /** The first request of each owner goes to the Pool at once. */
+  #hasTurn({ dispatched }: Line): boolean {
+    return dispatched === 0 || dispatched < this.#size - this.#dispatched;
+  }
+
+  #dispatch(exchange: Exchange, line: Line | undefined): void {
+    this.#dispatched += 1;
+    if (line) line.dispatched += 1;
+    this.#connections.dispatch(exchange.request, exchange);
+  }
+
+  /** Called once for each dispatched request, when it has a connection or cannot get one. */
+  started(): void {
+    this.waiting -= 1;
+    this.active += 1;
+  }
+
+  /** Called once for each that has started. `ofAnother` says it of its response. */
+  ended(line: Line | undefined, ofAnother: boolean | undefined): void {
+    this.active -= 1;
+    this.#dispatched -= 1;
+    if (ofAnother !== undefined) this.#connections.responded(ofAnother);
+    if (line) {
+      line.dispatched -= 1;
+      if (this.#hasTurn(line)) this.#dispatchNext(line);
+      // Then none of its requests waits either.
+      if (line.dispatched === 0 && typeof line.owner === 'string') this.#playerLines.delete(line.owner);
+    }
+    for (const next of this.#turns) {
+      // Each of these has one at least.
+      if (this.#size - this.#dispatched <= 1) return;
+      if (!this.#hasTurn(next)) continue;
+      this.#turns.delete(next);
+      this.#dispatchNext(next);
+      if (next.waiting.size > 0) this.#turns.add(next);
+    }
+  }
+
+  #dispatchNext(line: Line): void {
+    const [exchange] = line.waiting;
+    if (!exchange) return void this.#turns.delete(line);
+    line.waiting.delete(exchange);
+    this.#dispatch(exchange, line);
+  }
+
+  /** Called for a request that is aborted: one that has not been dispatched leaves the queue. */
+  aborted(exchange: Exchange, line: Line | undefined): void {
+    if (line?.waiting.delete(exchange)) this.waiting -= 1;
+  }
+
+  async close(): Promise<void> {
+    await this.#connections.destroy();
+  }
+}
