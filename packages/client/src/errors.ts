@@ -125,9 +125,9 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (Array.isArray(error))
     return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one), { cause: one })));
   const known: Combined = Object(error);
-  const { networkError, cause, source, bodyText, result, response } = known;
+  const { fetchError, networkError = fetchError, httpError, cause, source, bodyText, result, response } = known;
   if (networkError || cause instanceof GatewayError) return gatewayErrors(networkError ?? cause);
-  const within = source ?? result ?? parsed(bodyText) ?? response;
+  const within = source ?? result ?? parsed(bodyText ?? httpError?.body) ?? response;
   const list = known.errors ?? known.graphQLErrors ?? known.graphqlErrors ?? Object(within).errors;
   if (Array.isArray(list)) return gatewayErrors(list);
   return [new GatewayError(known.extensions ? Object(error) : { message: String(error) }, { cause: error })];
@@ -146,7 +146,7 @@ export const isObject = (value: unknown): value is object => typeof value === 'o
 
 /**
  * What the errors of Apollo Client (`errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`), Relay (`source`),
- * graphql-request (`response`), villus (`graphqlErrors`) and urql (the others) hold.
+ * graphql-request (`response`), villus (`graphqlErrors`), graphql-hooks (`fetchError`, `httpError`) and urql (the others) hold.
  */
 interface Combined {
   readonly errors?: unknown;
@@ -154,6 +154,8 @@ interface Combined {
   readonly graphqlErrors?: unknown;
   readonly extensions?: unknown;
   readonly networkError?: unknown;
+  readonly fetchError?: unknown;
+  readonly httpError?: { readonly body?: unknown };
   readonly cause?: unknown;
   readonly source?: unknown;
   readonly bodyText?: unknown;

@@ -450,14 +450,18 @@ test('the errors of every library become errors of the gateway', () => {
   ];
   const ofGraphqlRequest = { response: { errors: [one], data: { me: { coupons: null } }, status: 200 }, request: {} };
   const ofRelay = { source: { errors: [one] } };
+  const ofHooks = { httpError: { status: 401, statusText: 'Unauthorized', body: text } };
   // Of a store that was saved: an error by itself, as TanStack Query has of a query that failed.
   const saved: unknown[] = JSON.parse(JSON.stringify([new GatewayError(one), new GraphQLError(one.message, one)]));
-  for (const error of [...ofApollo, ofRelay, ofGraphqlRequest, [one], [new GatewayError(one)], ...saved]) {
+  for (const error of [...ofApollo, ofRelay, ofHooks, ofGraphqlRequest, [one], [new GatewayError(one)], ...saved]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
   const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });
   expect(gatewayErrors(two).map(({ path }) => path)).toEqual([one.path, ['b']]);
-  for (const error of [lost, { networkError: lost, graphQLErrors: [] }]) expect(gatewayErrors(error)).toEqual([lost]);
+  for (const error of [lost, { networkError: lost, graphQLErrors: [] }, { fetchError: lost }]) {
+    expect(gatewayErrors(error)).toEqual([lost]);
+    expect(gatewayErrors(error)[0]).toBe(lost);
+  }
   // Nuxt and axios wrap what was thrown; axios takes its name too.
   const ofNuxt = new Error(lost.message, { cause: lost });
   const ofAxios = Object.assign(new Error(lost.message, { cause: lost }), { name: lost.name, toJSON: () => ({}) });
