@@ -7,6 +7,13 @@ export interface GatewayFetchOptions extends Omit<FetchOptions, 'persisted'> {
   readonly url: string;
 }
 
+interface Body {
+  readonly data?: object | null;
+  readonly errors?: PayloadError[];
+  /** With `requestId`, which names the request in the gateway's log. */
+  readonly extensions?: object;
+}
+
 /**
  * The function of `Network.create`: `createFetch`, whose options it takes, for what Relay wants of a network. A persisted document
  * is sent by the id that the compiler gave it. A request that Relay no longer needs is aborted.
@@ -24,8 +31,10 @@ export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): Fe
       const headers = { accept: 'application/json', 'content-type': 'application/json' };
       send(url, { method: 'POST', headers, body, signal: abort.signal }, operationKind === 'query')
         .then(async (response) => {
-          const { data, errors }: { data?: object | null; errors?: PayloadError[] } = await response.json();
-          sink.next(data == null ? { errors: errors ?? [] } : { data, ...(errors && { errors }) });
+          const { data, errors, extensions = {} }: Body = await response.json();
+          sink.next(
+            data == null ? { errors: errors ?? [], extensions } : { data, ...(errors && { errors }), extensions },
+          );
           sink.complete();
         })
         .catch((error: unknown) => {

@@ -103,11 +103,22 @@ test('a request that Relay does not need any more is aborted', async () => {
 test('a player that cannot be read has a button to try again; one that does not exist says so', () =>
   expectNoPlayer(upstream, (playerUniqueId, token) => elementOf(Screen, connect(token), playerUniqueId)));
 
+test('what the gateway says beside the data arrives: the id of the request in its log', async () => {
+  const { id, text, name } = ScreenQuery.params;
+  const params = { id, text, name, cacheID: 'x', operationKind: 'query', metadata: {} } as const;
+  const result = await connect().getNetwork().execute(params, { playerUniqueId: 'p1' }, {}).toPromise();
+  expect(result).toMatchObject({ data: { player: { id: 'p1' } }, extensions: { requestId: expect.any(String) } });
+});
+
 test('an operation that is not in the manifest is refused', async () => {
   const request = { id: null, cacheID: 'x', operationKind: 'query', metadata: {}, text: '{ me { id } }' } as const;
   const result = await connect()
     .getNetwork()
     .execute({ ...request, name: 'X' }, {}, {})
     .toPromise();
-  expect(result).toMatchObject({ errors: [{ extensions: { code: 'OPERATION_NOT_ALLOWED' } }] });
+  const requestId = expect.any(String);
+  expect(result).toMatchObject({
+    errors: [{ extensions: { code: 'OPERATION_NOT_ALLOWED' } }],
+    extensions: { requestId },
+  });
 });
