@@ -11,9 +11,9 @@ import { environmentOf, runCommand } from './process.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** The commands of a paragraph, with their files in a folder. */
+/** The commands of a section, with their files in a folder. */
 function commandsOf(heading: string, folder: string): string {
-  const [, block = ''] = new RegExp(`\\*\\*${heading}\\*\\*[\\s\\S]*?\\n\\n((?: {4}.*\\n)+)`).exec(README) ?? [];
+  const [, block = ''] = new RegExp(`### ${heading}\\n[\\s\\S]*?\\n\\n((?: {4}.*\\n)+)`).exec(README) ?? [];
   return block.replace(/reference\.(dump|jsonl)/g, (name) => join(folder, name));
 }
 
@@ -58,7 +58,7 @@ for (const { name, place } of STORES.slice(1)) {
     await fill(reference.client);
     const [before, link] = [await contentOf(reference), await reference.client.linkOf('host')];
     const env = { ...environmentOf(from), NEW_DATABASE_URL: to.databaseUrl };
-    const printed = execFileSync('sh', ['-ec', commandsOf('Backup of PostgreSQL\\.', newFolder())], {
+    const printed = execFileSync('sh', ['-ec', commandsOf('Backup of PostgreSQL', newFolder())], {
       env,
       encoding: 'utf8',
     });
@@ -68,7 +68,7 @@ for (const { name, place } of STORES.slice(1)) {
     const used = await place();
     await (await used.open()).close();
     const again = () =>
-      execFileSync('sh', ['-ec', commandsOf('Backup of PostgreSQL\\.', newFolder())], {
+      execFileSync('sh', ['-ec', commandsOf('Backup of PostgreSQL', newFolder())], {
         env: { ...env, NEW_DATABASE_URL: used.databaseUrl },
         stdio: 'ignore',
       });
@@ -85,7 +85,7 @@ test('SQLite: the commands of the README put a backup in the place of a database
   await first.client.remove('host');
   await first.close();
   const env = { ...environmentOf(at), BACKUP: file };
-  const printed = execFileSync('sh', ['-ec', commandsOf('Backup of SQLite\\.', at.dataDir)], { env, encoding: 'utf8' });
+  const printed = execFileSync('sh', ['-ec', commandsOf('Backup of SQLite', at.dataDir)], { env, encoding: 'utf8' });
   expect(JSON.parse(printed)).toMatchObject({ database: file, players: 3, referrals: 2, due: [] });
   await expectSame(at, before, link);
 });
@@ -97,7 +97,7 @@ test.each(pairs)('all data goes from $name by export and import', async ({ from,
   await fill(reference.client);
   const [before, link] = [await contentOf(reference), await reference.client.linkOf('host')];
   await reference.close();
-  const [exported, imported] = commandsOf('Export\\.', newFolder()).trim().split('\n');
+  const [exported, imported] = commandsOf('Export and import', newFolder()).trim().split('\n');
   const run = (command = '', { databaseUrl, ...more }: Partial<Place>) => {
     const env = { ...environmentOf({ ...source, ...more, databaseUrl }), NEW_DATABASE_URL: databaseUrl ?? '' };
     return execFileSync('sh', ['-ec', command], { env, encoding: 'utf8' });
