@@ -126,10 +126,15 @@ test.each(STORES)('$name: lines that cannot be imported leave the database empty
   };
   expect(run(lines.slice(1))).toThrow('Line 1 cannot be imported: it is of the version undefined');
   expect(run([...lines, '{'])).toThrow(`Line ${lines.length + 1} cannot be imported`);
-  expect(run([...lines, '{"table":"form_counts","row":{}}'])).toThrow('it has no row of a table');
-  expect(run(lines.filter((line) => !line.includes('service_state')))).toThrow(
-    'The database has no key for contact hashes',
-  );
+  expect(run([...lines.slice(0, -1), '{"table":"form_counts","row":{}}'])).toThrow('it has no row of a table');
+  const keyless = lines.filter((line) => !line.includes('service_state'));
+  const end = JSON.stringify({ end: keyless.length - 2 });
+  expect(run([...keyless.slice(0, -1), end])).toThrow('The database has no key for contact hashes');
+  for (const cut of [lines.slice(0, -1), lines.slice(0, lines.length / 2), lines.slice(0, 1), []]) {
+    expect(run(cut)).toThrow('The export is not complete: its last line is missing');
+  }
+  expect(run(lines.filter((line) => !line.includes('"table":"coupons"')))).toThrow(/it counts \d+ rows, and \d+ came/);
+  expect(run([...lines, lines[1] ?? ''])).toThrow('it follows the end');
   expect(run(lines)()).toBeDefined();
   const other = { DATABASE_URL: (await place()).databaseUrl, DATA_DIR: newFolder() };
   expect(run(lines, { ...other, CONTACT_HASH_KEY: 'another-key-of-at-least-32-characters' })).toThrow(

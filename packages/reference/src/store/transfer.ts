@@ -8,8 +8,8 @@ import { isPostgres, type Queries, reasonOf, type Store } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * All data as lines of JSON: `{"version"}` first, then `{"table", "row"}` for each row. Both databases read the lines
- * of each other, so a service moves from SQLite to PostgreSQL with them.
+ * All data as lines of JSON: `{"version"}` first, then `{"table", "row"}` for each row, and `{"end"}` with the number of rows.
+ * Both databases read the lines of each other, so a service moves from SQLite to PostgreSQL with them.
  */
 
 type Row = Record<string, unknown>;
@@ -37,6 +37,7 @@ export async function exportLines(store: Store, write: (line: string) => void): 
   const once = onlyOnce('Export again.');
   await store.read(async (queries) => {
     once();
+    let count = 0;
     write(JSON.stringify({ version: VERSION }));
     for (const [table, ...key] of TABLES) {
       const columns = sql.join(key.map((column) => sql.ref(column)));
@@ -44,12 +45,14 @@ export async function exportLines(store: Store, write: (line: string) => void): 
         const isNext = after.length > 0 ? sql`(${columns}) > (${sql.join(after)})` : sql`true`;
         const query = sql<Row>`select * from ${sql.table(table)} where ${isNext} order by ${columns} limit ${ROWS_PER_STATEMENT}`;
         const { rows } = await query.execute(queries);
+        count += rows.length;
         for (const row of rows) write(JSON.stringify({ table, row }));
         const last = rows.at(ROWS_PER_STATEMENT - 1);
         if (!last) break;
         after = key.map((column) => last[column]);
       }
     }
+    write(JSON.stringify({ end: count }));
   });
 }
 
@@ -75,7 +78,7 @@ export async function importLines(
 async function addRows(queries: Queries, input: Readable): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   let [table, rows]: [keyof Tables | undefined, Row[]] = [undefined, []];
-  let number = 0;
+  let [number, isWhole] = [0, false];
   const flush = async () => {
     if (table) counts[table] = (counts[table] ?? 0) + rows.length;
     if (table && rows.length > 0) await insert(queries, table, rows);
@@ -84,10 +87,15 @@ async function addRows(queries: Queries, input: Readable): Promise<Record<string
   for await (const line of createInterface({ input })) {
     number++;
     try {
-      const read: { version?: string; table?: string; row?: Row } = JSON.parse(line);
+      const read: { version?: string; table?: string; row?: Row; end?: number } = JSON.parse(line);
       if (number === 1 && read.version !== VERSION)
         throw new Error(`it is of the version ${read.version}, not ${VERSION}`);
       if (number === 1) continue;
+      if (isWhole) throw new Error('it follows the end');
+      const count = number - 2;
+      isWhole = read.end === count;
+      if (isWhole) continue;
+      if (read.end !== undefined) throw new Error(`it counts ${read.end} rows, and ${count} came`);
       const [known] = TABLES.find(([name]) => name === read.table) ?? [];
       if (!known || !read.row) throw new Error('it has no row of a table');
       if (known !== table || rows.length === ROWS_PER_STATEMENT) await flush();
@@ -97,6 +105,7 @@ async function addRows(queries: Queries, input: Readable): Promise<Record<string
       throw new OperatorError(`Line ${number} cannot be imported: ${reasonOf(error)}`);
     }
   }
+  if (!isWhole) throw new OperatorError('The export is not complete: its last line is missing. Export again.');
   await flush();
   return counts;
 }
