@@ -24,7 +24,7 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   'coupons use CODE': ['counts a use of a coupon', (config, [code]) => operate(config, '/coupons/use', { code })],
   'restore --check [BACKUP]': [
     'checks a backup of SQLite, or the database of DATABASE_URL',
-    (config, [file]) => checkDatabase({ databaseUrl: config.databaseUrl, file }, contactKeyOf(config)),
+    (config, [file]) => checkDatabase({ databaseUrl: config.databaseUrl, file }, contactKeyOf(config, false)),
   ],
   export: [
     'prints all data as lines of JSON',
@@ -33,7 +33,9 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   import: [
     'reads such lines from stdin into an empty database',
     (config) =>
-      inDatabase(openService(config, log()), ({ store }) => importLines(store, process.stdin, contactKeyOf(config))),
+      inDatabase(openService(config, log()), ({ store }) =>
+        importLines(store, process.stdin, contactKeyOf(config, false)),
+      ),
   ],
 };
 

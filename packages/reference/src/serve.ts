@@ -50,10 +50,13 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
 }
 
 /** The service with its store, for a process that serves it and for a command. */
-export async function openService(config: ReferenceConfig, log: Logger): Promise<Service> {
+export async function openService(
+  config: ReferenceConfig,
+  log: Logger,
+  contactHashKey = contactKeyOf(config, false),
+): Promise<Service> {
   const { keys, backupKeep, port } = config;
   const programme = loadProgramme(config.programmeFile);
-  const contactHashKey = contactKeyOf(config);
   const onStep = (step: object, message: string) => log.warn(step, message);
   const store = await openStore({ ...config, contactHashKey, onStep }, (error) =>
     log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),
@@ -64,7 +67,7 @@ export async function openService(config: ReferenceConfig, log: Logger): Promise
 
 async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
   const { host, port, operatorPort, hasDevelopmentKeys, isProduction } = config;
-  const service = await openService(config, log);
+  const service = await openService(config, log, contactKeyOf(config, true));
   opened.push(service.store);
   const trouble = isDemo && !isProduction ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
   const app = createReferenceApp({ ...config, service, log, trouble });

@@ -2,6 +2,7 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { newFile } from '../../../test/kit/at-end.ts';
 import { placeOf, STORES, sqlitePlace, startReference } from './kit.ts';
 import { environmentOf, forkReference, runCommand } from './process.ts';
 
@@ -114,6 +115,14 @@ test('a command makes no database, and an unknown one gets the list', async () =
   const { REFERENCE_OPERATOR_PORT: _, ...env } = environmentOf(placeOf(undefined, at.dataDir));
   const none = { code: 1, stderr: `There is no database ${at.dataDir}/reference.db.\n` };
   expect(await runCommand(env, 'backup')).toMatchObject(none);
+  expect(await readdir(at.dataDir)).toEqual([]);
+  const { CONTACT_HASH_KEY: __, ...keyless } = env;
+  const copy = newFile('reference.db', 'x');
+  const noKey = `CONTACT_HASH_KEY is not set, and ${at.dataDir}/new/contact-hash-key cannot be used: ENOENT`;
+  for (const words of [['restore', '--check', copy], ['import']]) {
+    const { code, stderr } = await runCommand({ ...keyless, DATA_DIR: `${at.dataDir}/new` }, ...words);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(noKey)]);
+  }
   expect(await readdir(at.dataDir)).toEqual([]);
   for (const words of [['backup', 'now'], ['coupons'], ['--deom'], ['restore', 'x']]) {
     const list = {

@@ -1,28 +1,35 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ReferenceConfig } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { contactHash, keyedHash } from '../programme/contacts.ts';
 import { type Queries, reasonOf, type Store } from './store.ts';
 
 /**
- * The key of the configuration. Without one, in development, it is a file beside the database, in no backup and in no dump,
- * which the first start makes, mode 0600.
+ * The key of the configuration. Without one, in development, it is a file beside the database, in no backup and in no dump.
+ * @param isStart Whether to make this file, mode 0600, if there is none. Commands need the key of a database that exists.
  */
-export function contactKeyOf({ contactHashKey, dataDir }: Pick<ReferenceConfig, 'contactHashKey' | 'dataDir'>): string {
+export function contactKeyOf(
+  { contactHashKey, dataDir }: Pick<ReferenceConfig, 'contactHashKey' | 'dataDir'>,
+  isStart: boolean,
+): string {
   if (contactHashKey !== undefined) return contactHashKey;
   const path = join(dataDir, 'contact-hash-key');
   try {
-    mkdirSync(dataDir, { recursive: true });
-    try {
-      writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    }
+    if (isStart) makeKey(path);
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new OperatorError(`${path} cannot be used: ${reasonOf(error)}`);
+    throw new OperatorError(`CONTACT_HASH_KEY is not set, and ${path} cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+function makeKey(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 
