@@ -57,6 +57,17 @@ test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
     'REFERENCE_OPERATOR_PORT: must be a port, 0 to 65535',
     'BACKUP_KEEP: must be a number from 1 to 1000',
   ],
+  [
+    { NODE_ENV: 'production', REST_SECRET_KEY_ON: 'x', REST_API_KEY: 'a', REST_SECRET_KEY: 'b' },
+    'REST_SECRET_KEY_ON: must be sensitive or all',
+    'PUBLIC_URL: must be set in production',
+    'CONTACT_HASH_KEY: must be set in production',
+  ],
+  [
+    { REST_SECRET_KEY_ON: 'x', REFERENCE_HOST: '::' },
+    'REST_SECRET_KEY_ON: must be sensitive or all',
+    'REFERENCE_HOST: everybody knows the development keys',
+  ],
   [{ REST_API_KEY_FILE: fileOf('\n') }, 'REST_API_KEY_FILE: the file is empty'],
   [{ DATABASE_URL_FILE: fileOf('hunter2') }, 'DATABASE_URL: must be an address like postgres://'],
 ])('%j is refused with one report that names each variable and no password', (env, ...problems) => {

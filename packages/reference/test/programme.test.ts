@@ -39,6 +39,19 @@ test.each<[change: object | string, ...problems: string[]]>([
   [{ groups: [GROUP], rewards: [reward] }, 'rewards[0].group: is not the handle of a group'],
   [coupon({ options: { ExpiryAfter: 36_501, UsageLimit: 2 ** 31 } }), 'ExpiryAfter: Too big', 'UsageLimit: Too big'],
   [groups({ maxPerPlayer: 2 ** 31 }), 'groups[0].maxPerPlayer: Too big'],
+  [
+    {
+      contact: 'fax',
+      groups: [GROUP, { ...GROUP, startDate: '2030-01-01', expiryDate: '2029-01-01' }],
+      rewards: [reward],
+    },
+    ...['contact: Invalid option', 'groups[1].handle: is the handle', 'groups[1].expiryDate: is before the startDate'],
+    'rewards[0].group: is not the handle',
+  ],
+  [{ ...coupon({ type: 'gift' }), rewards: [reward] }, 'groups[0].coupon.type: Invalid', 'rewards[0].group: is not'],
+  [{ groups: [{}], rewards: [] }, 'groups[0].handle: Invalid input', 'groups[0].coupon: Invalid input'],
+  [{ groups: 'g', landing: 1 }, 'groups: Invalid input', 'landing: Invalid input'],
+  ['[]', 'the file: Invalid input'],
   [{ contact: 'fax', ...groups({ maxPerPlayer: 0 }) }, 'contact: Invalid option', 'groups[0].maxPerPlayer: Too small'],
 ])('refuses %j, naming its place', (change, ...problems) => {
   const content = typeof change === 'string' ? change : { ...builtIn, ...change };

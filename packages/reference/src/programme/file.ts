@@ -124,27 +124,31 @@ export const programme = z
     groups: z.array(group),
     rewards: z.array(reward),
   })
-  .superRefine(({ groups, rewards, languages, landing = {} }, context) => {
-    const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
-    const handles = groups.map(({ handle }) => handle);
-    groups.forEach((group, index) => {
-      const {
-        startDate = 0,
-        expiryDate = Infinity,
-        coupon: { startAt = 0, endAt = Infinity },
-      } = group;
-      if (startDate > expiryDate) problem(['groups', index, 'expiryDate'], 'is before the startDate');
-      if (startAt > endAt) problem(['groups', index, 'coupon', 'endAt'], 'is before the startAt');
-      const isFirst = handles.indexOf(group.handle) === index;
-      if (!isFirst) problem(['groups', index, 'handle'], 'is the handle of another group too');
-    });
-    for (const language of Object.keys(landing)) {
-      if (!languages.includes(language)) problem(['landing', language], 'is not one of the languages');
-    }
-    rewards.forEach(({ group }, index) => {
-      if (!handles.includes(group)) problem(['rewards', index, 'group'], 'is not the handle of a group');
-    });
-  });
+  .superRefine(
+    ({ groups, rewards, languages, landing = {} }, context) => {
+      const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
+      const handles = groups.map(({ handle }) => handle);
+      groups.forEach((group, index) => {
+        const {
+          startDate = 0,
+          expiryDate = Infinity,
+          coupon: { startAt = 0, endAt = Infinity },
+        } = group;
+        if (startDate > expiryDate) problem(['groups', index, 'expiryDate'], 'is before the startDate');
+        if (startAt > endAt) problem(['groups', index, 'coupon', 'endAt'], 'is before the startAt');
+        const isFirst = handles.indexOf(group.handle) === index;
+        if (!isFirst) problem(['groups', index, 'handle'], 'is the handle of another group too');
+      });
+      for (const language of Object.keys(landing)) {
+        if (!languages.includes(language)) problem(['landing', language], 'is not one of the languages');
+      }
+      rewards.forEach(({ group }, index) => {
+        if (!handles.includes(group)) problem(['rewards', index, 'group'], 'is not the handle of a group');
+      });
+    },
+    // Also beside a value that is wrong by itself, unless one of another type is in the way.
+    { when: ({ issues }) => issues.every(({ code }) => code !== 'invalid_type') },
+  );
 
 /** The content of a programme file. */
 export type ProgrammeFile = z.input<typeof programme>;
