@@ -28,12 +28,12 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   ],
   export: [
     'prints all data as lines of JSON',
-    (config) => inDatabase(openExisting(config), ({ store }) => exportLines(store, console.log)),
+    (config) => inDatabase(openExisting(config, false), ({ store }) => exportLines(store, console.log)),
   ],
   import: [
     'reads such lines from stdin into an empty database',
     (config) =>
-      inDatabase(openService(config, log()), ({ store }) =>
+      inDatabase(openService(config, log(), { isLimited: false }), ({ store }) =>
         importLines(store, process.stdin, contactKeyOf(config, false)),
       ),
   ],
@@ -79,10 +79,10 @@ async function operate(config: ReferenceConfig, path: keyof typeof OPERATIONS, b
 }
 
 /** Only an import makes a database. */
-async function openExisting(config: ReferenceConfig): Promise<Service> {
+async function openExisting(config: ReferenceConfig, isLimited = true): Promise<Service> {
   const file = join(config.dataDir, 'reference.db');
   if (config.databaseUrl === undefined && !existsSync(file)) throw new OperatorError(`There is no database ${file}.`);
-  return openService(config, log());
+  return openService(config, log(), { isLimited });
 }
 
 const log = () => pino({ level: 'warn' }, pino.destination(2));

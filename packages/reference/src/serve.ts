@@ -53,12 +53,12 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
 export async function openService(
   config: ReferenceConfig,
   log: Logger,
-  contactHashKey = contactKeyOf(config, false),
+  { contactHashKey = contactKeyOf(config, false), isLimited = true } = {},
 ): Promise<Service> {
   const { keys, backupKeep, port } = config;
   const programme = loadProgramme(config.programmeFile);
   const onStep = (step: object, message: string) => log.warn(step, message);
-  const store = await openStore({ ...config, contactHashKey, onStep }, (error) =>
+  const store = await openStore({ ...config, contactHashKey, isLimited, onStep }, (error) =>
     log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),
   );
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${port}`;
@@ -67,7 +67,7 @@ export async function openService(
 
 async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
   const { host, port, operatorPort, hasDevelopmentKeys, isProduction } = config;
-  const service = await openService(config, log, contactKeyOf(config, true));
+  const service = await openService(config, log, { contactHashKey: contactKeyOf(config, true) });
   opened.push(service.store);
   const trouble = isDemo && !isProduction ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
   const app = createReferenceApp({ ...config, service, log, trouble });

@@ -90,6 +90,33 @@ describe.each(STORES)('a database of the previous version, on $name', ({ name, p
     expect((await client.referrals('host')).body.total).toBe(0);
   });
 
+  if (name === 'PostgreSQL') {
+    test('has no limit of time for a step of the migration, nor for an import', async () => {
+      await makeOld(at);
+      await change(at, async (db) => {
+        await sql`create table limits_seen (statement text, idle text)`.execute(db);
+        await sql`create function see() returns event_trigger language plpgsql as $$ begin
+          insert into limits_seen values (current_setting('statement_timeout'),
+            current_setting('idle_in_transaction_session_timeout')); end $$`.execute(db);
+        await sql`create event trigger see_${sql.raw(at.databaseUrl?.split('/').at(-1) ?? '')} on ddl_command_end
+          execute function see()`.execute(db);
+      });
+      await (await at.open()).close();
+      const seen = sql<{ statement: string; idle: string }>`select distinct statement, idle from limits_seen`;
+      await change(at, async (db) => expect((await seen.execute(db)).rows).toEqual([{ statement: '0', idle: '0' }]));
+      const now = sql`select current_setting('statement_timeout') as statement,
+        current_setting('idle_in_transaction_session_timeout') as idle`;
+      for (const [isLimited, limit] of [
+        [true, '10s'],
+        [false, '0'],
+      ] as const) {
+        const store = await openStore({ ...at, isLimited, contactHashKey: CONTACT_HASH_KEY }, () => {});
+        expect((await store.read((queries) => now.execute(queries))).rows).toEqual([{ statement: limit, idle: limit }]);
+        await store.close();
+      }
+    });
+  }
+
   test('a new database is made without a line', async () => {
     const lines: unknown[] = [];
     const options = { ...at, contactHashKey: CONTACT_HASH_KEY, onStep: (step: unknown) => void lines.push(step) };

@@ -44,7 +44,7 @@ async function openForReading({ databaseUrl, file }: Parameters<typeof checkData
   }
   if (databaseUrl === undefined) throw new OperatorError('Name the backup: restore --check BACKUP');
   const { connect } = await import('./postgres.ts');
-  return connect(databaseUrl, () => {});
+  return connect(databaseUrl, () => {}, false);
 }
 
 async function requireWhole(db: Kysely<Tables>): Promise<void> {

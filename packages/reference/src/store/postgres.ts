@@ -21,6 +21,8 @@ const TIMEOUT = /^(57014|timeout exceeded when trying to connect|Connection term
 
 /** TCP notices a dead host after minutes. A live one answers sooner: see the limits of the pool. */
 const SILENCE_MS = 15_000;
+/** How long a statement may take, and how long a transaction may pause. */
+const LIMIT_MS = 10_000;
 const ATTEMPTS = 10;
 /** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
 const RETRY_PAUSE_MS = 20;
@@ -36,18 +38,20 @@ export async function openPostgres(
   options: MigrationOptions,
   onConnectionError: (error: Error) => void,
 ): Promise<Store> {
-  const { name, db } = connect(url, onConnectionError);
+  const { name, db: migrating } = connect(url, onConnectionError, false);
   let hashOf: Store['hashOf'];
   try {
-    await migrate(db, options, async () => ({
+    await migrate(migrating, options, async () => ({
       backup: 'none: the way back is a dump (pg_dump) from before this start',
     }));
-    hashOf = await contactHasher(db, options.contactHashKey);
+    hashOf = await contactHasher(migrating, options.contactHashKey);
   } catch (error) {
-    await db.destroy();
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`The database of DATABASE_URL (${name}) cannot be used: ${reasonOf(error)}`);
+  } finally {
+    await migrating.destroy();
   }
+  const { db } = connect(url, onConnectionError, options.isLimited);
   const begin = () => db.startTransaction();
   const snapshot = () => begin().setIsolationLevel('repeatable read').setAccessMode('read only');
   const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work, isRefused));
@@ -63,22 +67,27 @@ export async function openPostgres(
   };
 }
 
-/** The name is the address without user and password. */
-export function connect(connectionString: string, onConnectionError: (error: Error) => void) {
+/**
+ * The name is the address without user and password.
+ * @param isLimited Whether what takes long fails, as a request must; a migration or an import can take minutes.
+ */
+export function connect(connectionString: string, onConnectionError: (error: Error) => void, isLimited = true) {
   const pool = new pg.Pool({
     connectionString,
     application_name: 'reference-service',
     max: 10,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 10_000,
-    idle_in_transaction_session_timeout: 10_000,
+    statement_timeout: isLimited ? LIMIT_MS : 0,
+    idle_in_transaction_session_timeout: isLimited ? LIMIT_MS : 0,
     keepAlive: true,
     types: {
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
     stream: () => {
       const socket = new Socket();
-      return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('Connection terminated: no answer in time')));
+      return socket.setTimeout(isLimited ? SILENCE_MS : 0, () =>
+        socket.destroy(new Error('Connection terminated: no answer in time')),
+      );
     },
   });
   // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
