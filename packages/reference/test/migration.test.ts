@@ -4,6 +4,7 @@ import { Kysely, Migrator, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import Database from 'libsql';
 import pg from 'pg';
 import { contactHash, keyedHash } from '../src/programme/contacts.ts';
+import { checkDatabase } from '../src/store/check.ts';
 import { readStoreKey } from '../src/store/contact-key.ts';
 import { migrationsWith } from '../src/store/migrate.ts';
 import { openStore } from '../src/store/open.ts';
@@ -88,6 +89,22 @@ describe.each(STORES)('a database of the previous version, on $name', ({ name, p
     await client.leave('host', GONE);
     await client.upsert('again', { email: GONE });
     expect((await client.referrals('host')).body.total).toBe(0);
+  });
+
+  test('that had the key already is checked for it, whatever else is due', async () => {
+    await (await at.open()).close();
+    await change(at, (db) => sql`delete from kysely_migration where name > '0003-contact-hash-key'`.execute(db));
+    const file = name === 'SQLite' ? `${at.dataDir}/reference.db` : undefined;
+    const check = (key: string) => checkDatabase({ databaseUrl: at.databaseUrl, file }, key);
+    expect(await check(CONTACT_HASH_KEY)).toMatchObject({ players: 0, due: ['0004-form-counts'] });
+    await expect(check('another-key-of-at-least-32-characters')).rejects.toThrow('CONTACT_HASH_KEY is not the key');
+    at = await place();
+    await makeOld(at);
+    expect(
+      await checkDatabase({ databaseUrl: at.databaseUrl, file: file && `${at.dataDir}/reference.db` }, 'x'),
+    ).toMatchObject({
+      due: ['0003-contact-hash-key', '0004-form-counts'],
+    });
   });
 
   if (name === 'PostgreSQL') {

@@ -21,7 +21,7 @@ export async function checkDatabase(
     if (unknown.length > 0) throw new OperatorError(`it is of a newer version of the service (${unknown})`);
     if (place.file !== undefined) await requireWhole(db);
     // The first versions had no key of the configuration.
-    if (due.length === 0) await contactHasher(db, contactHashKey);
+    if (made.includes('0003-contact-hash-key')) await contactHasher(db, contactHashKey);
     const counts: Record<string, number> = {};
     for (const table of ['players', 'referrals', 'coupons', 'events'] as const) {
       const query = db.selectFrom(table).select((select) => select.fn.countAll().as('count'));
