@@ -73,7 +73,11 @@ async function operate(config: ReferenceConfig, path: keyof typeof OPERATIONS, b
   }).catch((error: Error) => {
     throw new OperatorError(`No service answers at ${url} (REFERENCE_OPERATOR_PORT): ${reasonOf(error.cause)}`);
   });
-  const answer: object = Object(await response.json());
+  const read = await response.json().catch(() => {
+    const what = `it responded with the status ${response.status}, without JSON`;
+    throw new OperatorError(`What answers at ${url} (REFERENCE_OPERATOR_PORT) is another program: ${what}.`);
+  });
+  const answer: object = Object(read);
   if (!response.ok) throw new OperatorError('message' in answer ? String(answer.message) : response.statusText);
   return answer;
 }

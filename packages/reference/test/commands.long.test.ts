@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -108,6 +110,17 @@ test('SQLite: a backup that is damaged, or a file that is none, is told by resto
   await writeFile(file, 'x'.repeat(5000));
   expect(await check(file)).toMatchObject({ code: 1, stderr: expect.stringContaining('file is not a database') });
   expect(await check('/none')).toMatchObject({ code: 1, stderr: 'There is no file /none.\n' });
+});
+
+test('a port of the operator that belongs to another program is told in a sentence', async () => {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hi'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = Object(server.address());
+  const url = `http://127.0.0.1:${port}`;
+  const result = await runCommand({ ...environmentOf(sqlitePlace()), REFERENCE_OPERATOR_PORT: `${port}` }, 'backup');
+  server.close();
+  const stderr = `What answers at ${url} (REFERENCE_OPERATOR_PORT) is another program: it responded with the status 200, without JSON.\n`;
+  expect(result).toEqual({ code: 1, stdout: '', stderr });
 });
 
 test('a command makes no database, and an unknown one gets the list', async () => {
