@@ -21,6 +21,7 @@ test('the built-in programme has a group of every type; the one of the README ca
 const GROUP = { handle: 'g', title: 'G', coupon: { type: 'custom' } };
 const groups = (change: object) => ({ groups: [{ ...GROUP, ...change }] });
 const coupon = (change: object) => groups({ coupon: { type: 'custom', ...change } });
+const MUG = { productId: 5, productName: 'mug', productDisplayName: ['Mug'] };
 const reward = { at: 'active', to: 'friend', group: 'x' };
 
 test.each<[change: object | string, ...problems: string[]]>([
@@ -34,6 +35,10 @@ test.each<[change: object | string, ...problems: string[]]>([
   [{ rewrads: [] }, 'the file: Unrecognized key: "rewrads"'],
   [coupon({ amount: 1 }), 'groups[0].coupon: Unrecognized key: "amount"'],
   [coupon({ type: 'free_product' }), 'groups[0].coupon.product: must say which product is free'],
+  [
+    coupon({ product: MUG }),
+    'groups[0].coupon.product: must say which product is free, for the type free_product alone',
+  ],
   [groups({ startDate: 'soon' }), 'groups[0].startDate: must be a date like 2025-05-01'],
   [{ groups: [GROUP, GROUP], rewards: [] }, 'groups[1].handle: is the handle of another group too'],
   [{ groups: [GROUP], rewards: [reward] }, 'rewards[0].group: is not the handle of a group'],

@@ -73,9 +73,9 @@ const coupon = z
     collections: z.array(z.strictObject({ collectionId: whole, collectionName: text })).optional(),
     options: options.optional(),
   })
-  .refine(({ type, product }) => type !== 'free_product' || product !== undefined, {
+  .refine(({ type, product }) => (type === 'free_product') === (product !== undefined), {
     path: ['product'],
-    message: 'must say which product is free',
+    message: 'must say which product is free, for the type free_product alone',
   });
 
 const group = z.strictObject({
