@@ -153,6 +153,16 @@ onEachStore(
       expect((await client.call('GET', one, undefined, { 'x-forwarded-for': '2001:db8:1:2::4' })).status).toBe(200);
     });
 
+    test('knows an address by each of its notations, and an IPv4 one inside of IPv6 from its neighbours', async () => {
+      const path = await linkOf('notations');
+      const notations = ['192.0.2.40', '::FFFF:192.0.2.40', '0:0:0:0:0:ffff:c000:228'];
+      expect(await all(path, notations)).toEqual([200, 200, 429]);
+      expect((await post(path, '0:0:0:0:0:FFFF:192.0.2.41')).status).toBe(200);
+      expect(await all(path, ['2001:DB8:0:4::1', '2001:db8::4:0:0:0:2', '2001:0db8:0000:0004::3'])).toEqual([
+        ...[200, 200, 429],
+      ]);
+    });
+
     test('limits the forms of an address in a day, whatever is in them', async () => {
       const path = await linkOf('of a day');
       const forms = async (count: number) => {

@@ -106,12 +106,21 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
   for (const path of ['/r/:code', '/r/:code/']) app.get(path, get).post(path, post);
 }
 
-/** An IPv6 user has a whole /64 network. */
+/** An IPv6 user has a whole /64 network. An IPv4 address can be in an IPv6 one. Each has one notation here. */
 function networkOf(ip: string): string {
-  if (!isIPv6(ip) || ip.startsWith('::ffff:')) return ip.replace('::ffff:', '');
-  const [head = [], tail = []] = ip.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  if (!isIPv6(ip)) return ip;
+  // In lower case, without zeros in front, and with hexadecimal groups alone; a zone (%eth0) is of this machine.
+  const { hostname } = new URL(`http://[${ip.replace(/%.*/, '')}]`);
+  const [head = [], tail = []] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean));
   const groups = [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail];
-  return groups.slice(0, 4).join(':');
+  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return groups.slice(0, 4).join(':');
+  return groups
+    .slice(6)
+    .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255])
+    .join('.');
 }
 
 /** The referral code of the path, without the punctuation of a sentence that the link ended; may be empty. */
