@@ -82,6 +82,18 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       }
     });
 
+    test('that is in conflict in each of ten attempts says that nothing was stored', async () => {
+      const store = await at.open();
+      let runs = 0;
+      const conflict = async (queries: Queries) => {
+        await insert(queries, `of run ${++runs}`);
+        await sql`do $$ begin raise exception using errcode = '40P01'; end $$`.execute(queries);
+      };
+      await expect(store.write(conflict)).rejects.toMatchObject({ name: 'StoreUnavailable', nothingStored: true });
+      expect([runs, await store.read(hashes)]).toEqual([10, []]);
+      await store.close();
+    });
+
     test('replaces a connection that is ended in the middle of a transaction, and does the work again', async () => {
       const lost: Error[] = [];
       const store = await openStore(

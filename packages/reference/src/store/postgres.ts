@@ -106,10 +106,10 @@ async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result
       return await attempt();
     } catch (error) {
       const code = codeOf(error);
+      if (TIMEOUT.test(code)) throw new StoreUnavailable(true, error);
       const isLost = LOST.test(code);
-      const isOver = number === ATTEMPTS || (isLost && performance.now() > end);
-      if (TIMEOUT.test(code) || (isLost && isOver)) throw new StoreUnavailable(true, error);
-      if (isOver || !(isLost || CONFLICT.has(code))) throw error;
+      if (!isLost && !CONFLICT.has(code)) throw error;
+      if (number === ATTEMPTS || (isLost && performance.now() > end)) throw new StoreUnavailable(true, error);
       if (isLost) await delay(RETRY_PAUSE_MS * number);
     }
   }
