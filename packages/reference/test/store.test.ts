@@ -2,6 +2,7 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
+import Database from 'libsql';
 import { openStore } from '../src/store/open.ts';
 import type { Queries } from '../src/store/store.ts';
 import { CONTACT_HASH_KEY, endConnections, found, lockRow, type Place, query, STORES, startReference } from './kit.ts';
@@ -163,6 +164,16 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       body: { message: 'The database cannot be used; nothing of this request was stored' },
     });
     expect(await client.attributes('kept')).toEqual({ city: 'Bonn' });
+  });
+
+  test('whose disk fails at a read is 503, as at a write', async () => {
+    const { client, store } = await startReference({ at });
+    await client.upsert('kept');
+    const failing = () => Promise.reject(new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ'));
+    for (const run of [store.read, store.write]) {
+      await expect(run(failing)).rejects.toMatchObject({ name: 'StoreUnavailable', nothingStored: true });
+    }
+    expect(await client.attributes('kept')).toEqual({});
   });
 
   test('keeps a backup that was just made, when the clock was ahead and is corrected', async () => {

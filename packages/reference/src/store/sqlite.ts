@@ -38,7 +38,7 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
   }
   let isRebuildDue = false;
   return {
-    read: (work) => db.connection().execute(work),
+    read: (work) => db.connection().execute(work).catch(unavailable),
     hashOf,
     write: (work) => transact(db, work),
     erase: (work) =>
@@ -67,11 +67,13 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
 /** The disk is full or fails, or the file can only be read. */
 const UNUSABLE = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/;
 
+function unavailable(error: unknown): never {
+  const isUnusable = error instanceof Database.SqliteError && UNUSABLE.test(error.code);
+  throw isUnusable ? new StoreUnavailable(true, error) : error;
+}
+
 async function transact<Result>(db: Kysely<Tables>, work: (queries: Queries) => Promise<Result>): Promise<Result> {
-  return inTransaction(db.startTransaction(), work).catch((error: unknown) => {
-    const isUnusable = error instanceof Database.SqliteError && UNUSABLE.test(error.code);
-    throw isUnusable ? new StoreUnavailable(true, error) : error;
-  });
+  return inTransaction(db.startTransaction(), work).catch(unavailable);
 }
 
 /**
