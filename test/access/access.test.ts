@@ -9,7 +9,7 @@ import {
   isLeafType,
   isObjectType,
 } from 'graphql';
-import { enforceAccess, SCOPE_ALONE } from '../../src/access/rules.ts';
+import { enforceAccess, rejectionReason, SCOPE_ALONE } from '../../src/access/rules.ts';
 import type { Scope } from '../../src/config/scopes.ts';
 import { CLIENT_SCOPES, client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from '../kit/callers.ts';
 import { rows } from '../kit/rows.ts';
@@ -407,4 +407,46 @@ test('a field that needs a second scope is never checked by its first alone, as 
   enforceAccess(schema, true);
   const { a, b } = (schema.getType('ReferredFriend') as GraphQLObjectType).getFields();
   expect([a?.extensions[SCOPE_ALONE], b?.extensions[SCOPE_ALONE]]).toEqual(['referrals:read', undefined]);
+});
+
+test('the description of a field says what it needs, also where there was none', () => {
+  const schema = buildSchema(`${sdl}
+    extend type ReferredFriend {
+      a: ID @access(scope: "referrals:read")
+      "The home." b: ID @access(scope: "contacts:read", exceptOwn: true)
+    }`);
+  enforceAccess(schema);
+  const { a, b } = (schema.getType('ReferredFriend') as GraphQLObjectType).getFields();
+  expect(a?.description).toBe('Needs `referrals:read`.');
+  expect(b?.description).toBe("The home. Needs `contacts:read`, except for the caller's own player.");
+});
+
+test('a caller without a player does not own an object without an id', () => {
+  const rule = { scope: 'contacts:read', exceptOwn: true, player: undefined, names: undefined } as const;
+  const shop = { name: 'shop', key: 'shop', scopes: new Set<Scope>(['players:read']) };
+  expect(rejectionReason(rule, shop, {}, {})).toBe('This needs the scope "contacts:read".');
+  expect(rejectionReason(rule, { ...shop, playerUniqueId: 'p1' }, { playerUniqueId: 'p1' }, {})).toBeUndefined();
+});
+
+test('only a list that must not be null, of an argument about players, is refused item by item', async () => {
+  const rule = '@access(scope: "players:read", player: "ids")';
+  const schema = buildSchema(`${sdl}
+    extend type Query {
+      one(ids: [ID!]): Int! ${rule}
+      rows(ids: [ID!]): [[Int]] ${rule}
+      each(ids: [ID!]): [Int]! ${rule}
+      all: [Int!]! @access(scope: "players:read")
+    }`);
+  const resolved: Record<string, unknown> = { one: 1, rows: [[1], [2]], each: [1, 2], all: [1, 2] };
+  const fields = schema.getQueryType()?.getFields() ?? {};
+  for (const [name, value] of Object.entries(resolved)) if (fields[name]) fields[name].resolve = () => value;
+  enforceAccess(schema);
+  const caller = { name: 'a', key: 'a', playerUniqueId: 'own', scopes: new Set<Scope>(['players:read']) };
+  const run = async (source: string) => await graphql({ schema, source, contextValue: { caller } });
+  const own = await run('{ one(ids: ["own"]) rows(ids: ["own"]) each(ids: ["own", "own"]) all }');
+  expect(own).toEqual({ data: resolved });
+  const other = await run('{ rows(ids: ["own", "other"]) each(ids: ["own", "other"]) all }');
+  expect(other.data).toEqual({ rows: null, each: [1, null], all: [1, 2] });
+  expect(other.errors?.map(({ path }) => path?.join('.'))).toEqual(['rows', 'each.1']);
+  expect((await run('{ one(ids: ["other"]) }')).errors?.map(({ path }) => path)).toEqual([['one']]);
 });
