@@ -223,6 +223,12 @@ test('each refused field has an error at its own path, at most a hundred, and th
   expect(more.errors).toHaveLength(101);
   const message = '80 more errors of this operation are not listed.';
   expect(more.errors[100]).toEqual({ message, extensions: { code: 'FORBIDDEN' } });
+  // Below a write, each of the hundred has its outcome, and nothing about repetition. What counts the others belongs to no write.
+  const friends = 'referredFriends(limit: 60) { nodes { a: email b: email mobileNumber } }';
+  const write = `mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { ${friends} } } }`;
+  const { errors: told } = await all.as(noContacts, write);
+  expect(told[99]?.extensions).toEqual({ code: 'FORBIDDEN', outcome: 'DONE' });
+  expect(told[100]).toEqual({ message, extensions: { code: 'FORBIDDEN' } });
 });
 
 const aroundWhom = rows<[name: string, operation: string]>(`

@@ -88,3 +88,16 @@ test('queries, and mutations that are refused before execution, say no outcome',
   expect(await told('{ player(playerUniqueId: "p1") { id } }')).toEqual(['player undefined true']);
   expect(await told('mutation { deletePlayer { a } }')).toContain('undefined undefined undefined');
 });
+
+test.each([
+  ['a write whose outcome is unknown', REMOVE, 'deletePlayer UNKNOWN false'],
+  ['an event whose earlier outcome is unknown', keyed('lost'), 'trackEvents UNKNOWN false'],
+])('%s forbids to send the operation again, although the next write was not done', async (_what, first, expected) => {
+  const { upstream, gateway } = both;
+  upstream.on('DELETE /player', { status: 500 });
+  upstream.on('POST /event', { fault: 'reset' });
+  await gateway.query(`mutation { ${keyed('lost')} }`);
+  upstream.on('POST /event', 'usual');
+  upstream.on('POST /player', { status: 429 });
+  expect(await told(`mutation { ${first} ${UPSERT} }`)).toEqual([expected, 'upsertPlayer NOT_DONE false']);
+});
