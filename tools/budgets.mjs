@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 590,
+  '.': 616,
   access: 790,
   config: 901,
   engine: 1330,
@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 215,
   'persisted-operations': 300,
   process: 818,
-  rest: 1775,
+  rest: 1785,
   telemetry: 530,
 };
 

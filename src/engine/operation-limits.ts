@@ -9,8 +9,8 @@ import {
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../errors.ts';
+import { createTurns } from '../turns.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
-import { createTurns } from './turns.ts';
 
 /** The complexity, and the REST calls, that cost one operation more. */
 const COMPLEXITY_PER_OPERATION = 500;
@@ -27,7 +27,7 @@ export class OperationLimiter {
   /** The largest complexity of an operation with the real lengths of its lists. */
   readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
-  readonly #takeTurn = createTurns();
+  readonly #takeTurn = createTurns<string>();
   /** Operations whose size does not depend on variables. */
   readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 

@@ -43,7 +43,7 @@ export class Queue {
    * @param onStart Called when the request has a connection, before it is written; if it throws, that is the response.
    */
   send(request: UpstreamRequest, owner: Owner, onStart: () => void): Exchange {
-    const exchange = new Exchange(this.#endpoint, request, onStart);
+    const exchange = new Exchange(this.#endpoint, request, owner, onStart);
     atEndOfCallback(() => {
       const line = this.#lineOf(owner);
       const room = MAX_QUEUED - this.waiting;

@@ -181,3 +181,30 @@ test('callers take turns, and calls that were given up take none', async () => {
   expect(order.indexOf('other-2')).toBeLessThan(order.indexOf('one-3'));
   expect(rest.health()).toMatchObject({ active: 0, queued: 0 });
 });
+
+test('large responses that arrive together are read in turns of the event loop of their own', async () => {
+  const { upstream, rest } = await start({ connections: 64 });
+  const coupons = Array.from({ length: 2_000 }, (_, n) => ({ code: `code-${n}`, currency: 'EUR', value: n }));
+  const raw = Buffer.from(JSON.stringify({ coupons }));
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.on('GET /coupon', { raw, after });
+  let turn = 0;
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const reads = Array.from({ length: 30 }, async (_, n) => {
+    expect(await rest.listCoupons(`p${n}`, operation())).toHaveLength(2_000);
+    return turn;
+  });
+  await upstream.received(30);
+  release();
+  const turns = await Promise.all(reads);
+  isOver = true;
+  expect(new Set(turns).size).toBe(30);
+});
