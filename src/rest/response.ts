@@ -90,9 +90,11 @@ export function readResponse(
  */
 function delayOf({ headers }: UpstreamResponse): number | undefined {
   const value = String(headers['retry-after']).trim();
-  // `Date.parse` takes numbers such as 1.5 for dates of the year 2001.
+  // Some services send decimals, and some proxies repeat the header.
+  const [, seconds] = /^(\d+(?:\.\d+)?)(?:,|$)/.exec(value) ?? [];
+  // `Date.parse` takes numbers such as -1 for dates of the year 2001.
   const date = /[A-Z]/i.test(value) ? Date.parse(value) : Number.NaN;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : date - (Date.parse(String(headers['date'])) || Date.now());
+  const ms = seconds ? Math.ceil(Number(seconds) * 1_000) : date - (Date.parse(String(headers['date'])) || Date.now());
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 

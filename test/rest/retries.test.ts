@@ -58,7 +58,9 @@ describe('Retry-After', () => {
     [inSeconds(-60), 0],
     ['soon', 0],
     ['1', 1_000],
-    ['1.5', 200, 429],
+    ['0.9999', 1_000],
+    ['1, 1', 1_000],
+    ['-1', 200, 429],
   ])('of %j holds a retry back for %i ms', async (value, ms, status = 503) => {
     const { upstream, rest } = await start({ random: () => 0.1 });
     upstream.on('GET /player', { status, headers: { 'retry-after': value } }, 'usual');
