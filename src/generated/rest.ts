@@ -386,7 +386,7 @@ export interface components {
     responses: {
         /**
          * @description Refused. The status tells the kind of error: 400 something is missing or invalid, 401 a key is missing or wrong,
-         *     404 there is no such user (code 101) or path, 405, 413, 415, 503 the service cannot reach its database, other
+         *     404 there is no such user (code 101) or path, 413, 415, 503 the service cannot reach its database, other
          *     5xx the service failed.
          */
         Error: {
