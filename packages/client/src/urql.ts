@@ -63,7 +63,10 @@ export const graphcacheConfig: CacheExchangeOpts & Pick<OfflineOptions, 'isOffli
   resolvers: { Player: { referredFriendsConnection: relayPagination() } },
   updates: {
     Mutation: {
-      deletePlayer(_result, { input }, store) {
+      deletePlayer({ deletePlayer }, { input }, store) {
+        // Null when it was refused.
+        const { deletedPlayerUniqueId: deleted }: { deletedPlayerUniqueId?: unknown } = Object(deletePlayer);
+        if (deletePlayer === null || deleted === null) return;
         const id = typeof input === 'object' && input !== null ? Reflect.get(input, 'playerUniqueId') : undefined;
         if (typeof id === 'string') store.invalidate({ __typename: 'Player', id });
       },

@@ -88,6 +88,17 @@ test('the connection grows page by page, and a deletion empties the cache of its
   expect((await read(null)).data?.player).toBeNull();
 });
 
+test('a deletion that was refused leaves the player in the cache', async () => {
+  const client = connect({ token: tokenOf({ scope: 'players:read referrals:read any-player' }) });
+  const read = () => client.query(Friends, { playerUniqueId: 'p3', after: null }).toPromise();
+  await read();
+  const { error } = await client.mutation(Remove, { input: { playerUniqueId: 'p3' } }).toPromise();
+  expect(error?.graphQLErrors.map(({ extensions }) => extensions['code'])).toEqual(['FORBIDDEN']);
+  const { length } = sent;
+  expect((await read()).data?.player?.id).toBe('p3');
+  expect(sent).toHaveLength(length);
+});
+
 test('a query without data is sent again before anything is delivered', async () => {
   const fails = { status: 500 };
   upstream.on('GET /player', fails, fails, fails, 'usual');
