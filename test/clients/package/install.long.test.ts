@@ -264,14 +264,18 @@ test('SWR keeps the coupons that a later read misses, and asks for them again', 
   expect(printed).toEqual([shown, shown, shown]);
 });
 
-test('the outbox keeps an event over an outage with its key, and forgets it after a day', async () => {
+test('the outbox keeps an event over an outage with its key, and forgets it after a day; another player sends it never', async () => {
   const printed = await runModule(
     'boxes.ts',
     `import { createClient } from '@referral-gateway/client';
-     import { keepEvent, sendEvents } from './outbox';
+     import { inBrowser, keepEvent, sendEvents } from './outbox';
 
-     let kept = [];
-     const store = { read: () => kept, write: (events) => { kept = events; } };
+     class Items {
+       setItem(key, text) { this[key] = text; }
+       removeItem(key) { delete this[key]; }
+     }
+     const items = globalThis.localStorage = new Items();
+     items.setItem('of the application', 'no JSON');
      const keys = new Set();
      let isAway = true;
      const fetch = async (_, init) => {
@@ -281,16 +285,19 @@ test('the outbox keeps an event over an outage with its key, and forgets it afte
      };
      const client = createClient({ url: 'http://gateway.example', fetch, attempts: 1 });
      const results = [];
-     keepEvent(store, 'p1', 'a');
-     results.push(await sendEvents(store, client));
+     keepEvent(inBrowser, 'p1', 'a');
+     results.push(await sendEvents(inBrowser, client, 'p1'));
      isAway = false;
-     results.push(await sendEvents(store, client));
-     keepEvent(store, 'p1', 'b');
-     kept = kept.map((event) => ({ ...event, at: event.at - 90_000_000 }));
-     results.push(await sendEvents(store, client));
-     console.log(JSON.stringify([results, kept, keys.size]));`,
+     results.push(await sendEvents(inBrowser, client, 'p2'));
+     results.push(await sendEvents(inBrowser, client, 'p1'));
+     keepEvent(inBrowser, 'p1', 'b');
+     keepEvent(inBrowser, 'p2', 'c');
+     const count = Object.keys(items).length;
+     for (const event of inBrowser.read()) inBrowser.add({ ...event, at: event.at - 90_000_000 });
+     results.push(await sendEvents(inBrowser, client, 'p1'));
+     console.log(JSON.stringify([results, count, inBrowser.read().map(({ name }) => name), keys.size]));`,
   );
-  expect(printed).toEqual([[['LATER'], ['DONE'], ['UNKNOWN']], [], 1]);
+  expect(printed).toEqual([[['LATER'], [], ['DONE'], ['UNKNOWN']], 3, ['c'], 1]);
 });
 
 test('types are correct for TypeScript 5.0, whatever its resolution', async () => {
