@@ -26,6 +26,8 @@ const LONG_TEXT = 65_536;
 /** Of a request that is refused, so many bytes of the body cost one operation. */
 const BYTES_PER_UNIT = 25_000;
 
+const UNDER_PRESSURE = 'the event loop is late, or the heap is nearly full';
+
 export interface GraphQLRoute {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
@@ -45,7 +47,10 @@ declare module 'fastify' {
   }
 }
 
-/** The route of GraphQL. A request is admitted before its body is read. `app` has `isUnderPressure`. */
+/**
+ * The route of GraphQL. `app` has `isUnderPressure`. Fastify's order for a request: `onRequest` of app.ts, then the one below, which
+ * admits it; the parser of body.ts; the handler; `onSend` of app.ts, then the one below.
+ */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   app.decorateRequest('admitted', null);
   const refusals = oncePerMinute();
@@ -70,9 +75,10 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         // Authentication takes time, and a connection that is closed emits no `close` any more.
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
         checkContent(request);
-        const slot = app.isUnderPressure() ? undefined : route.slots.offer(caller);
-        if (!slot) {
-          refusals(() => app.log.warn({ caller: caller.name, reason: reasonOf(app, route) }, 'operations are refused'));
+        const slot = app.isUnderPressure() ? UNDER_PRESSURE : route.slots.offer(caller);
+        if (typeof slot === 'string') {
+          // Once a minute. The line of each refused operation is at debug: there can be many.
+          refusals(() => app.log.warn({ caller: caller.name, reason: slot }, 'operations are refused'));
           throw OVERLOADED;
         }
         request.admitted = { caller, slot, bytes: 0 };
@@ -91,13 +97,6 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
       },
     });
   });
-}
-
-/** Why an operation gets no slot, for a line once a minute. The line of each refused operation is at debug: there can be many. */
-function reasonOf(app: FastifyInstance, { slots, config }: GraphQLRoute): string {
-  if (app.isUnderPressure()) return 'the event loop is late, or the heap is nearly full';
-  const who = slots.active() >= config.concurrent.all ? 'all callers together have' : 'this caller has';
-  return `${who} as many operations in flight as allowed`;
 }
 
 /** Whether a browser opened the address. */

@@ -27,6 +27,7 @@ const MAX_BYTES_OF_CALLER = 16 * 1_024 * 1_024;
 /** How many callers are counted: many more than can have a request in flight. */
 const MAX_CALLERS = 10_000;
 
+const FULL = 'as many operations in flight as allowed';
 const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
 /** Created once: creating an error is the most expensive part of a refusal. */
 export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: 1_000 });
@@ -86,7 +87,7 @@ export function oncePerMinute(): (write: () => void) => void {
 
 export type Slots = ReturnType<typeof createSlots>;
 /** The place of one request in flight. */
-export type Slot = NonNullable<ReturnType<Slots['offer']>>;
+export type Slot = Exclude<ReturnType<Slots['offer']>, string>;
 
 /**
  * Bounds the requests in flight, and the bytes of their bodies and responses.
@@ -106,11 +107,12 @@ export function createSlots(max: Config['concurrent']) {
         onIdle = resolve;
         if (all.requests === 0) resolve();
       }),
-    /** A slot for a request; undefined when there is none for this caller. It is taken while something uses it. */
+    /** A slot for a request, which is taken while something uses it; the reason when there is none for this caller. */
     offer(caller: Caller) {
       const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
       byCaller.set(caller.key, own);
-      if (all.requests >= max.all || own.requests >= (isServer(caller) ? max.server : max.player)) return;
+      if (all.requests >= max.all) return `all callers together have ${FULL}`;
+      if (own.requests >= (isServer(caller) ? max.server : max.player)) return `this caller has ${FULL}`;
       let users = 0;
       let held = 0;
       const count = (requests: number, bytes: number) => {
