@@ -89,7 +89,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       return {
         async didResolveOperation(request) {
           const { document, operation, contextValue } = request;
-          checked = await chargeAndCheck(options, request).catch((error: unknown) => {
+          checked = await consumeAndCheck(options, request).catch((error: unknown) => {
             if (document && operation) {
               const variables = withDefaults(operation, request.request.variables);
               auditRefused(options.schema, onlyWith(document, operation), operation, variables, contextValue.record);
@@ -127,7 +127,7 @@ interface Checked {
  * what its REST calls decode (`call.wanted`). Without enough left, only the unit of its request is consumed. Also called without an
  * operation: the name is not in the document, and Apollo Server returns that error afterwards.
  */
-async function chargeAndCheck(
+async function consumeAndCheck(
   { documents, limiter, rates, schema, production, deprecatedInputs }: ApolloOptions,
   { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<Checked | undefined> {

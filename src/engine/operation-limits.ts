@@ -54,7 +54,7 @@ export class OperationLimiter {
     return size;
   }
 
-  /** What an operation is charged against the caller's rate, in ordinary operations. One that is refused is an ordinary one. */
+  /** What an operation consumes of the caller's rate, in ordinary operations. One that is refused is an ordinary one. */
   costOf(size: Size): number {
     return this.#exceeded(size) ? 1 : unitsOf(size.complexity);
   }
