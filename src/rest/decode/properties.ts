@@ -113,12 +113,7 @@ export function shape<Properties>(
   wireName: (property: string) => string = (property) => property,
 ): Decoder<Partial<Properties> | undefined> {
   const choose = (wanted: Wanted) => {
-    const chosen: {
-      property: keyof Properties;
-      decode: Decoder<Properties[keyof Properties]>;
-      wire: string;
-      member: string;
-    }[] = [];
+    const chosen = [];
     // A copy of an object with all properties is made faster than an object that gets them one by one.
     const absent: Partial<Properties> = {};
     for (const property in table) {
