@@ -3,7 +3,7 @@
  * before anything is sent. A claim without an outcome when its operation's deadline is over counts as UNKNOWN.
  */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { type Caller, isServer } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
@@ -104,7 +104,7 @@ function inputOf({ events }: KeyedEvents): string {
 }
 
 function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+  return hash('sha256', JSON.stringify(value), 'base64url');
 }
 
 function storeUnavailable(cause: unknown): never {

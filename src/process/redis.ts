@@ -1,5 +1,5 @@
 /* The only file that loads ioredis. It is imported lazily, so that a gateway without Redis does not load ioredis. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis, type RedisOptions } from 'ioredis';
@@ -48,7 +48,7 @@ const OF_URL = ['db', 'family', 'keyPrefix', 'password', 'username'];
 
 /** Begins to connect. Keys have the prefix of the account. */
 function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Handling): Redis {
-  const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
+  const id = hash('sha256', JSON.stringify([account.baseUrl, reveal(account.apiKey)]), 'base64url').slice(0, 16);
   const address = new URL(reveal(url));
   // Its other options would replace those below.
   for (const name of new Set(address.searchParams.keys()))
@@ -63,7 +63,7 @@ function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Ha
     ...more,
   });
   // A prefix in the URL stays in front. The braces keep all keys in one slot, so that a cluster of one node can be used.
-  redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:{${hash.digest('base64url').slice(0, 16)}}:`;
+  redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:{${id}}:`;
   return redis;
 }
 
