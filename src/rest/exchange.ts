@@ -1,7 +1,7 @@
 /*
  * The only code that sends HTTP to the REST service. The requests of an endpoint wait in its queue (queue.ts) for one of its
- * connections; an exchange is one request and its response. Each endpoint has connections of its own, so that a slow one does not use those of the
- * others. Redirects are not followed, because the keys would be sent to the new address.
+ * connections; an exchange is one request and its response. Each endpoint has connections of its own, so that a slow one does not
+ * use those of the others. Redirects are not followed, because the keys would be sent to the new address.
  *
  * A request is queued, gets a connection (`started`), is written, and is over (`ended`).
  */
@@ -40,7 +40,6 @@ export type Owner = object | string;
 
 /** The requests of one owner to one endpoint: how many have been dispatched, and those that wait for the owner's turn. */
 export interface Line {
-  readonly owner: Owner;
   dispatched: number;
   readonly waiting: Set<Exchange>;
 }

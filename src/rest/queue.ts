@@ -1,4 +1,5 @@
 /* Which request of an endpoint gets the next of its connections. */
+import { LRUCache } from 'lru-cache';
 import { batchPerTick } from '../batch-per-tick.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -9,6 +10,8 @@ import { noConnection } from './upstream-error.ts';
 const MAX_QUEUED = 10_000;
 /** How many of these one owner has at most. */
 const MAX_QUEUED_OF_OWNER = MAX_QUEUED / 4;
+/** How many players are counted: as many as can wait. */
+const MAX_PLAYERS = MAX_QUEUED;
 /** The requests of a tick are dispatched together; see batchPerTick. */
 const atEndOfCallback = batchPerTick(process.nextTick);
 
@@ -27,8 +30,8 @@ export class Queue {
   /** How many the Pool has: it waits with some of them for a connection. */
   #dispatched = 0;
   readonly #lines = new WeakMap<object, Line>();
-  /** Those of players, while they have requests. */
-  readonly #playerLines = new Map<string, Line>();
+  /** Those of players. Never deleted from with a request: in a Map that changes with each one, V8 keeps young objects. */
+  readonly #playerLines = new LRUCache<string, Line>({ max: MAX_PLAYERS });
   /** The lines with requests that wait, the next one first. */
   readonly #turns = new Set<Line>();
 
@@ -50,7 +53,6 @@ export class Queue {
       const isFull = room <= 0 || (line && line.waiting.size >= Math.min(room, MAX_QUEUED_OF_OWNER));
       if (isFull) exchange.abort(noConnection(this.#endpoint));
       if (exchange.aborted) return;
-      if (typeof owner === 'string' && line) this.#playerLines.set(owner, line);
       this.waiting += 1;
       exchange.place = { queue: this, line };
       if (line && !this.#hasTurn(line)) {
@@ -66,13 +68,15 @@ export class Queue {
     return this.waiting > 0 && this.active > 0;
   }
 
-  /** Players are counted while half of the connections are used: a quiet gateway needs no Map of them. */
+  /** Players are counted while half of the connections are used: below it, each of them has its turn. */
   #lineOf(owner: Owner): Line | undefined {
     const isPlayer = typeof owner === 'string';
+    if (isPlayer && this.#dispatched < this.#size / 2) return undefined;
     const known = isPlayer ? this.#playerLines.get(owner) : this.#lines.get(owner);
-    if (known || (isPlayer && this.#dispatched < this.#size / 2)) return known;
-    const line = { owner, dispatched: 0, waiting: new Set<Exchange>() };
-    if (!isPlayer) this.#lines.set(owner, line);
+    if (known) return known;
+    const line = { dispatched: 0, waiting: new Set<Exchange>() };
+    if (isPlayer) this.#playerLines.set(owner, line);
+    else this.#lines.set(owner, line);
     return line;
   }
 
@@ -101,8 +105,6 @@ export class Queue {
     if (line) {
       line.dispatched -= 1;
       if (this.#hasTurn(line)) this.#dispatchNext(line);
-      // Then none of its requests waits either.
-      if (line.dispatched === 0 && typeof line.owner === 'string') this.#playerLines.delete(line.owner);
     }
     for (const next of this.#turns) {
       // Each of these has one at least.
