@@ -148,6 +148,7 @@ test('white space around a value, words in upper case, and how an origin is writ
 const lines = pem('P-256').trim();
 test.each([
   ['two characters for each line break', lines.replaceAll('\n', '\\r\\n')],
+  ['line breaks that were escaped twice', lines.replaceAll('\n', '\\\\n')],
   ['spaces as line breaks', lines.replaceAll('\n', ' ')],
   ['no line breaks', lines.replaceAll('\n', '')],
   ['indentation', lines.replaceAll('\n', '\r\n      ')],
