@@ -204,6 +204,15 @@ test('with a `fetch` of the test alone, as in Jest with jsdom, which has no `Res
   }
 });
 
+test.each([undefined, null, { get: jest.fn() }, new Map([['retry-after', '1']])])(
+  'a `fetch` of the test may give %p in the place of headers',
+  async (headers) => {
+    const text = async () => '{ "data": { "me": null } }';
+    const client = createClient({ url, attempts: 1, fetch: async () => Object({ status: 200, headers, text }) });
+    expect(await client.request('{ me { id } }')).toEqual({ data: { me: null }, errors: [] });
+  },
+);
+
 test('without a global `fetch`, as in Jest with jsdom, a request fails at once, and says so', async () => {
   const original = globalThis.fetch;
   Reflect.deleteProperty(globalThis, 'fetch');
