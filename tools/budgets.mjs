@@ -12,7 +12,7 @@ const BUDGETS = {
   access: 790,
   config: 901,
   engine: 1320,
-  graphql: 1570,
+  graphql: 1588,
   http: 780,
   limits: 212,
   'persisted-operations': 300,

@@ -129,15 +129,31 @@ export function createRedisKeyStore(redis: Redis, patience: OptionalRedis['impat
   let timer: NodeJS.Timeout | undefined;
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
     patience(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
+  const keep = (key: string, changes: Change[]) => {
+    if (changes.length === 0) return void late.delete(key);
+    late.set(key, changes);
+    if (!timer) timer = setTimeout(tryOne, TRY_LATE_MS).unref();
+  };
   const change = (key: string, ask: Change): Promise<unknown> =>
-    ask().catch(() => {
-      late.set(key, [...(late.get(key) ?? []), ask]);
-      if (!timer) timer = setTimeout(tryOne, TRY_LATE_MS).unref();
-    });
-  const changeLate = (key: string) => {
-    const changes = late.get(key) ?? [];
-    late.delete(key);
-    return Promise.all(changes.map((ask) => change(key, ask)));
+    ask().catch(() => keep(key, [...(late.get(key) ?? []), ask]));
+  /** The keys whose late changes Redis is asked for now. */
+  const trying = new Map<string, Promise<void>>();
+  /** Asks for the late changes of a key again: for the others only when Redis takes the first. Never rejects. */
+  async function tryLate(key: string): Promise<void> {
+    const [first, ...others] = late.get(key) ?? [];
+    let failed: Change[] = [];
+    const ask = (one: Change) => one().catch(() => void failed.push(one));
+    if (first) await ask(first);
+    if (failed.length > 0) failed.push(...others);
+    else await Promise.all(others.map(ask));
+    failed = failed.concat((late.get(key) ?? []).slice(1 + others.length));
+    keep(key, failed);
+    trying.delete(key);
+  }
+  const changeLate = (key: string): Promise<void> => {
+    const changing = trying.get(key) ?? tryLate(key);
+    trying.set(key, changing);
+    return changing;
   };
   const changeAllLate = () => {
     for (const key of [...late.keys()]) void changeLate(key);
@@ -154,8 +170,9 @@ export function createRedisKeyStore(redis: Redis, patience: OptionalRedis['impat
   return {
     async claim(key, claim) {
       const mayArrive = redis.status === 'ready';
-      // Redis gets it before the claim, which then finds it.
-      void changeLate(key.key);
+      // Each claim would add another change, and the client can repeat it as fast as it likes.
+      if (late.has(key.key)) await changeLate(key.key);
+      if (late.has(key.key)) throw new Error('Redis does not take earlier changes of this key.');
       try {
         const found = await run(CLAIM, key, claim);
         if (!Array.isArray(found)) return undefined;

@@ -409,6 +409,31 @@ describe('keys in memory', () => {
     expect(sent()).toBe(1);
   });
 
+  test('a key that is claimed again and again while Redis hangs asks it once for each claim', async () => {
+    const own = await startRedis();
+    const client = new Redis(own.port);
+    atEnd(() => client.disconnect());
+    await client.ping();
+    own.hang();
+    let asked = 0;
+    const patience = createImpatience(20, 0);
+    const store = createRedisKeyStore(client, (ask) => {
+      asked += 1;
+      return patience(ask);
+    });
+    const key = { key: 'order-9', caller: 'till', max: 100 };
+    for (let n = 0; n < 60; n += 1) await expect(store.claim(key, `claim-${n}`)).rejects.toThrow();
+    expect(asked).toBeLessThan(100);
+    own.resume();
+    await until(() =>
+      store.claim(key, 'last').then(
+        (found) => found === undefined,
+        () => false,
+      ),
+    );
+    expect(await client.get('key:order-9')).toBe('last');
+  });
+
   test('an event whose claim got no answer before the connection closed is sent when it is repeated', async () => {
     const proxy = await startProxy(redis.port);
     const gateway = await start(env(proxy.host));
