@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { until } from '../../../test/kit/until.ts';
-import { contactHash, keyedHash } from '../src/programme/contacts.ts';
-import { readStoreKey } from '../src/store/contact-key.ts';
+import { contactHash, keyedHash, readStoreKey } from '../src/store/contact-key.ts';
 import type { Client } from './client.ts';
 import { CONTACT_HASH_KEY, contentOf, onEachStore, programmeWith } from './kit.ts';
 

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import {
   type CountryCode,
@@ -97,13 +96,3 @@ function unescaped(text: string): string {
     return text;
   }
 }
-
-export const keyedHash = (key: string, text: string): string =>
-  createHmac('sha256', key).update(text).digest('base64url');
-
-/**
- * The keyed hash of a contact. Its two keys are in two places: `storeKey` in the database, `contactKey` in the
- * configuration. Who has the database alone can neither read nor try contacts. The inner hash is never stored.
- */
-export const contactHash = (contactKey: string, storeKey: string, { kind, value }: { kind: string; value: string }) =>
-  keyedHash(contactKey, keyedHash(storeKey, `${kind}:${value}`));

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ReferenceConfig } from '../config.ts';
 import { OperatorError } from '../errors.ts';
-import { contactHash, keyedHash } from '../programme/contacts.ts';
 import { type Queries, reasonOf, type Store } from './store.ts';
 
 /**
@@ -32,6 +31,16 @@ function makeKey(path: string): void {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
+
+export const keyedHash = (key: string, text: string): string =>
+  createHmac('sha256', key).update(text).digest('base64url');
+
+/**
+ * The keyed hash of a contact. Its two keys are in two places: `storeKey` in the database, `contactKey` in the
+ * configuration. Who has the database alone can neither read nor try contacts. The inner hash is never stored.
+ */
+export const contactHash = (contactKey: string, storeKey: string, { kind, value }: { kind: string; value: string }) =>
+  keyedHash(contactKey, keyedHash(storeKey, `${kind}:${value}`));
 
 /** The inner key, which is in the database. */
 export async function readStoreKey(queries: Queries): Promise<string> {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
-import { keyedHash } from '../programme/contacts.ts';
-import { keyMark, readStoreKey } from './contact-key.ts';
+import { keyedHash, keyMark, readStoreKey } from './contact-key.ts';
 import { isPostgres, reasonOf, slicesOf } from './store.ts';
 import type { Tables } from './tables.ts';
 
