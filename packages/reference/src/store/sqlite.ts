@@ -43,16 +43,14 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
     write: (work) => transact(db, work),
     erase: (work) =>
       db.connection().execute(async (connection) => {
-        try {
-          const result = await transact(connection, work);
-          isRebuildDue = true;
-          return result;
-        } finally {
-          // Also after a deletion that finds nothing: it may repeat one whose rebuild failed.
-          if (isRebuildDue)
-            await rebuild(connection, path).catch((error) => Promise.reject(new StoreUnavailable(false, error)));
-          isRebuildDue = false;
-        }
+        const [erased] = await Promise.allSettled([transact(connection, work)]);
+        isRebuildDue ||= erased.status === 'fulfilled';
+        // Also after a deletion that finds nothing: it may repeat one whose rebuild failed.
+        if (isRebuildDue)
+          await rebuild(connection, path).catch((error) => Promise.reject(new StoreUnavailable(false, error)));
+        isRebuildDue = false;
+        if (erased.status === 'rejected') throw erased.reason;
+        return erased.value;
       }),
     check: async () => void (await sql`select 1`.execute(db)),
     async backup(keep, now) {
