@@ -6,7 +6,8 @@ export type LandingContent =
   | { kind: 'form'; contact: ContactKind; value: string; isInvalid: boolean }
   | { kind: 'thanks'; shopLink: string | undefined }
   | { kind: 'notFound' }
-  | { kind: 'later' };
+  /** How long to wait before another form, in seconds; absent while the service fails. */
+  | { kind: 'later'; seconds?: number };
 
 /** A page without scripts, for every browser and screen reader. */
 export function landingPage(content: LandingContent, language: string, texts: LandingTexts): string {

@@ -1,6 +1,5 @@
 import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import * as z from 'zod';
 import { answerError } from '../errors.ts';
 import { readContact } from '../programme/contacts.ts';
 import { textsFor } from '../programme/landing.ts';
@@ -59,51 +58,59 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
   const isKnown = async (code: string) =>
     (await store.read((queries) => findPlayerId(queries, { referral_code: code }))) !== undefined;
 
-  const show = ({ headers }: FastifyRequest, reply: FastifyReply, status: number, content: LandingContent) => {
+  const show = (
+    { headers }: FastifyRequest,
+    reply: FastifyReply,
+    content: LandingContent,
+    status = statusOf(content),
+  ) => {
     const [language, texts] = textsFor(headers['accept-language'], programme.landing);
     reply.code(status).headers({ ...HEADERS, 'content-language': language });
+    if (content.kind === 'later' && content.seconds !== undefined) reply.header('retry-after', content.seconds);
     return reply.send(landingPage(content, language, texts));
   };
 
   app.setErrorHandler((thrown, request, reply) =>
     answerError(thrown, request, reply, ({ status, ...body }) =>
-      status < 500 ? reply.code(status).send(body) : show(request, reply, status, { kind: 'later' }),
+      status < 500 ? reply.code(status).send(body) : show(request, reply, { kind: 'later' }, status),
     ),
   );
 
   const get: RouteHandlerMethod = async (request, reply) =>
-    (await isKnown(codeOf(request)))
-      ? show(request, reply, 200, form)
-      : show(request, reply, 404, { kind: 'notFound' });
+    show(request, reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' });
 
   const post: RouteHandlerMethod = async (request, reply) => {
-    const tooMany = (seconds: number) => show(request, reply.header('retry-after', seconds), 429, { kind: 'later' });
     const network = networkOf(request.ip);
-    const wait = await store.write(
+    const seconds = await store.write(
       async (queries) => (await count(queries, 'address', network)) ?? (await count(queries, 'addressOfDay', network)),
     );
-    if (wait !== undefined) {
+    if (seconds !== undefined) {
       if (request.ips === undefined && 'x-forwarded-for' in request.headers) request.log.warn(ONE_ADDRESS);
-      return tooMany(wait);
+      return show(request, reply, { kind: 'later', seconds });
     }
     const code = codeOf(request);
-    if (!(await isKnown(code))) return show(request, reply, 404, { kind: 'notFound' });
+    if (!(await isKnown(code))) return show(request, reply, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
     // What was no UTF-8 is no contact of anybody.
     const isText = !textProblem(typed) && !typed.includes('\ufffd');
     const contact = isText ? readContact(programme.contact, typed, programme.country) : undefined;
-    if (!contact) return show(request, reply, 400, { ...form, value: typed, isInvalid: true });
-    const stored = await store.write(
-      async (queries) =>
-        (await count(queries, 'linkOfDay', code)) ?? (await leaveContact(queries, service, code, contact)),
-    );
-    if (typeof stored === 'number') return tooMany(stored);
-    if (!stored) return show(request, reply, 404, { kind: 'notFound' });
-    return show(request, reply, 200, { kind: 'thanks', shopLink: shopLink(service, code) });
+    if (!contact) return show(request, reply, { ...form, value: typed, isInvalid: true });
+    const content = await store.write(async (queries): Promise<LandingContent> => {
+      const seconds = await count(queries, 'linkOfDay', code);
+      if (seconds !== undefined) return { kind: 'later', seconds };
+      const isStored = await leaveContact(queries, service, code, contact);
+      return isStored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' };
+    });
+    return show(request, reply, content);
   };
 
   // Programs that send links on can add a slash.
   for (const path of ['/r/:code', '/r/:code/']) app.get(path, get).post(path, post);
+}
+
+function statusOf(content: LandingContent): number {
+  if (content.kind === 'form') return content.isInvalid ? 400 : 200;
+  return { thanks: 200, notFound: 404, later: 429 }[content.kind];
 }
 
 /** An IPv6 user has a whole /64 network. An IPv4 address can be in an IPv6 one. Each has one notation here. */
@@ -124,8 +131,8 @@ function networkOf(ip: string): string {
 }
 
 /** The referral code of the path, without the punctuation of a sentence that the link ended; may be empty. */
-function codeOf(request: FastifyRequest): string {
-  const { code } = z.object({ code: z.string() }).parse(request.params);
+function codeOf({ params }: FastifyRequest): string {
+  const { code = '' }: { code?: string } = Object(params);
   return /^[\w-]*/.exec(code)?.[0] ?? '';
 }
 
