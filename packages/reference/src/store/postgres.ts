@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
 import { contactHasher } from './contact-key.ts';
@@ -61,7 +61,6 @@ export async function openPostgres(
     read: (work) => withRetry(() => inTransaction(snapshot(), work, () => true)),
     write,
     erase: write,
-    check: async () => void (await sql`select 1`.execute(db)),
     backup: undefined,
     close: () => db.destroy(),
   };

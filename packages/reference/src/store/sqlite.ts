@@ -52,7 +52,6 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
         if (erased.status === 'rejected') throw erased.reason;
         return erased.value;
       }),
-    check: async () => void (await sql`select 1`.execute(db)),
     async backup(keep, now) {
       const file = await backup(database, path, 'reference', now);
       await removeOldBackups(file, keep);

@@ -29,8 +29,6 @@ export interface Store {
   erase<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** The keyed hash of a contact or of another value that must not be read in the database, see `contactHash`. */
   readonly hashOf: (named: { kind: string; value: string }) => string;
-  /** Resolves if the database answers. */
-  check(): Promise<void>;
   /**
    * Writes a consistent copy of the database to a new file, whose path is returned, and removes all but the newest
    * `keep`. Undefined where the database has a tool of its own.
