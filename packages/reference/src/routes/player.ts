@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import { invalid, unknownPlayer } from '../errors.ts';
+import { invalid, missing, unknownPlayer } from '../errors.ts';
 import { readContact } from '../programme/contacts.ts';
 import type { Programme } from '../programme/file.ts';
 import { decideReferral, forgetContacts, noteEarlierContacts } from '../programme/referral.ts';
@@ -37,21 +37,15 @@ const playerAttributes = z.object(
 );
 
 /** The body of `POST /integrations/player`. */
-const playerUpsert = z
-  .object(
-    {
-      playerUniqueId,
-      playerAttributes: optional(playerAttributes),
-      deviceToken: optional(text),
-      osType: optional(text),
-    },
-    'must be an object',
-  )
-  .refine(({ deviceToken, osType }) => deviceToken === undefined || osType !== undefined, {
-    path: ['osType'],
-    params: { isMissing: true },
-    message: 'must be given with a deviceToken',
-  });
+const playerUpsert = z.object(
+  {
+    playerUniqueId,
+    playerAttributes: optional(playerAttributes),
+    deviceToken: optional(text),
+    osType: optional(text),
+  },
+  'must be an object',
+);
 
 type PlayerUpsert = z.output<typeof playerUpsert>;
 
@@ -61,6 +55,7 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
   const secretKey = { onRequest: requireKey(service, 'secretKey') };
   app.post('/integrations/player', async (request) => {
     const body = decode(playerUpsert, request.body, 'The body');
+    if (body.deviceToken !== undefined && body.osType === undefined) throw missing('osType');
     const player = await store.write((queries) => upsertPlayer(queries, service, body));
     return {
       playerUniqueId: player.player_unique_id,

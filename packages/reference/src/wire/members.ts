@@ -85,7 +85,6 @@ export function decode<Schema extends z.ZodType>(schema: Schema, value: unknown,
   const [issue] = result.error.issues;
   if (!issue) throw invalid(what, 'cannot be read');
   const member = issue.path.length > 0 ? issue.path.map(String).join('.') : what;
-  if (issue.code === 'custom' && issue.params?.['isMissing'] === true) throw missing(member);
   // A rule over several members has its own message.
   if (issue.code !== 'custom' && (issue.input ?? null) === null) throw missing(member);
   throw invalid(member, issue.message);
