@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { addCoupon, countCoupons } from '../store/coupons.ts';
 import type { Queries } from '../store/store.ts';
-import type { CouponGroup } from './file.ts';
+import type { CouponGroup, Programme } from './file.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -32,6 +32,11 @@ export async function issueCoupon(queries: Queries, group: CouponGroup, playerId
     usage_limit: options?.UsageLimit ?? null,
   });
   return code;
+}
+
+/** The group of a coupon as the programme has it now; of a group that is no longer in it, as it was when the coupon was issued. */
+export function groupOf(programme: Programme, coupon: { group_handle: string; definition: string }): CouponGroup {
+  return programme.groups.find(({ handle }) => handle === coupon.group_handle) ?? JSON.parse(coupon.definition);
 }
 
 /**

@@ -1,14 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { unknownPlayer } from '../errors.ts';
-import { groupState, isExpired } from '../programme/coupons.ts';
+import { groupOf, groupState, isExpired } from '../programme/coupons.ts';
 import type { CouponGroup, Programme } from '../programme/file.ts';
 import { type CouponRow, listCoupons } from '../store/coupons.ts';
 import { findPlayerId } from '../store/players.ts';
 import { isoTime, type Response, type Wire } from '../wire/response.ts';
 import { playerIdOf, requireKey, type Service } from './service.ts';
-
-type GroupResponse = Response<Wire['CouponGroup']>;
-type CouponResponse = Response<Wire['Coupon']>;
 
 export function couponRoutes(app: FastifyInstance, service: Service): void {
   const secretKey = { onRequest: requireKey(service, 'secretKey') };
@@ -23,40 +20,31 @@ export function couponRoutes(app: FastifyInstance, service: Service): void {
 }
 
 /** All coupons of one player at the time `now`, with their groups. */
-function couponList(rows: readonly CouponRow[], programme: Programme, now: number): CouponResponse[] {
+function couponList(rows: readonly CouponRow[], programme: Programme, now: number): Response<Wire['Coupon']>[] {
   const obtained = new Map<string, number>();
   for (const { group_handle } of rows) obtained.set(group_handle, (obtained.get(group_handle) ?? 0) + 1);
   return rows.map((row) => {
     const issued: CouponGroup = JSON.parse(row.definition);
-    const group = programme.groups.find(({ handle }) => handle === row.group_handle) ?? issued;
-    return coupon(row, issued.coupon, couponGroup(group, obtained.get(group.handle) ?? 0, now), now);
+    const { type: couponType, ...shown } = issued.coupon;
+    const group = groupOf(programme, row);
+    const { coupon: _, active: __, startDate, expiryDate, ...shownOfGroup } = group;
+    return {
+      collections: [],
+      ...shown,
+      code: row.code,
+      couponType,
+      // From the first use on, even if it can be used again.
+      isUsed: row.uses > 0,
+      creationDate: isoTime(row.created_at),
+      startAt: isoTime(row.start_at),
+      endAt: isoTime(row.end_at),
+      isExpired: isExpired(row.end_at, now),
+      group: {
+        ...shownOfGroup,
+        startDate: isoTime(startDate),
+        expiryDate: isoTime(expiryDate),
+        ...groupState(group, obtained.get(group.handle) ?? 0, now),
+      },
+    };
   });
-}
-
-function coupon(row: CouponRow, issued: CouponGroup['coupon'], group: GroupResponse, now: number): CouponResponse {
-  const { type: couponType, ...shown } = issued;
-  return {
-    collections: [],
-    ...shown,
-    code: row.code,
-    couponType,
-    // From the first use on, even if it can be used again.
-    isUsed: row.uses > 0,
-    creationDate: isoTime(row.created_at),
-    startAt: isoTime(row.start_at),
-    endAt: isoTime(row.end_at),
-    isExpired: isExpired(row.end_at, now),
-    group,
-  };
-}
-
-/** The group as the programme has it now; of a group that is no longer in it, as it was when the coupon was issued. */
-function couponGroup(group: CouponGroup, obtained: number, now: number): GroupResponse {
-  const { coupon: _, active: __, startDate, expiryDate, ...shown } = group;
-  return {
-    ...shown,
-    startDate: isoTime(startDate),
-    expiryDate: isoTime(expiryDate),
-    ...groupState(group, obtained, now),
-  };
 }

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { ApiError, unknownPlayer } from '../errors.ts';
-import { groupState, isExpired, issueCoupon } from '../programme/coupons.ts';
-import type { CouponGroup } from '../programme/file.ts';
+import { groupOf, groupState, isExpired, issueCoupon } from '../programme/coupons.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
@@ -53,9 +52,8 @@ function use({ store, programme, now }: Service, code: string): Promise<CouponRo
     const time = now();
     if (coupon.start_at !== null && time < coupon.start_at) throw new ApiError(409, 'The coupon cannot be used yet');
     if (isExpired(coupon.end_at, time)) throw new ApiError(409, 'The coupon has expired');
-    const issued: CouponGroup = JSON.parse(coupon.definition);
-    const group = programme.groups.find(({ handle }) => handle === coupon.group_handle) ?? issued;
-    if (!groupState(group, 0, time).isActive) throw new ApiError(409, 'The group of the coupon is not active');
+    if (!groupState(groupOf(programme, coupon), 0, time).isActive)
+      throw new ApiError(409, 'The group of the coupon is not active');
     const used = await useCoupon(queries, code);
     if (!used) throw new ApiError(409, 'The usage limit of the coupon is reached');
     return used;
