@@ -30,6 +30,7 @@ const TABLES: [table: keyof Tables, ...key: [string, ...string[]]][] = [
 /** The version of the tables: the last migration. */
 const VERSION = Object.keys(migrationsWith('')).at(-1);
 
+/** At most 13 parameters for each: SQLite takes 32,766 in a statement, PostgreSQL 65,535. */
 const ROWS_PER_STATEMENT = 500;
 
 /** Writes the lines of one snapshot. */
@@ -114,15 +115,10 @@ async function addRows(queries: Queries, input: Readable): Promise<Record<string
 async function insert(queries: Queries, table: keyof Tables, rows: readonly Row[]): Promise<void> {
   const names = Object.keys(rows[0] ?? {});
   const [into, columns] = [sql.table(table), sql.join(names.map((name) => sql.ref(name)))];
-  const json = JSON.stringify(rows);
-  if (!isPostgres(queries)) {
-    const values = sql.join(names.map((name) => sql`json_extract(value, ${`$.${name}`})`));
-    await sql`insert into ${into} (${columns}) select ${values} from json_each(${json})`.execute(queries);
-    return;
-  }
-  const source = sql`json_populate_recordset(null::${into}, ${json}::json)`;
-  await sql`insert into ${into} (${columns}) overriding system value select ${columns} from ${source}`.execute(queries);
-  if (!names.includes('id')) return;
+  const values = sql.join(rows.map((row) => sql`(${sql.join(names.map((name) => row[name] ?? null))})`));
+  const overriding = sql.raw(isPostgres(queries) ? 'overriding system value' : '');
+  await sql`insert into ${into} (${columns}) ${overriding} values ${values}`.execute(queries);
+  if (!isPostgres(queries) || !names.includes('id')) return;
   const sequence = sql`pg_get_serial_sequence(${table}, 'id')`;
   await sql`select setval(${sequence}, (select max(id) from ${into}))`.execute(queries);
 }
