@@ -124,13 +124,15 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
   }
   if (Array.isArray(error))
     return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one), { cause: one })));
-  const known: Combined = Object(error);
+  // Apollo Client: `errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`. Relay: `source`. graphql-request:
+  // `response`. villus: `graphqlErrors`. graphql-hooks: `fetchError` and `httpError`. urql: the others.
+  const known: Readonly<Record<string, unknown>> = Object(error);
   const { fetchError, networkError = fetchError, httpError, cause, source, bodyText, result, response } = known;
   if (networkError || cause instanceof GatewayError) return gatewayErrors(networkError ?? cause);
-  const within = source ?? result ?? parsed(bodyText ?? httpError?.body) ?? response;
-  const list = known.errors ?? known.graphQLErrors ?? known.graphqlErrors ?? Object(within).errors;
+  const within = source ?? result ?? parsed(bodyText ?? Object(httpError).body) ?? response;
+  const list = known['errors'] ?? known['graphQLErrors'] ?? known['graphqlErrors'] ?? Object(within).errors;
   if (Array.isArray(list)) return gatewayErrors(list);
-  return [new GatewayError(known.extensions ? Object(error) : { message: String(error) }, { cause: error })];
+  return [new GatewayError(known['extensions'] ? Object(error) : { message: String(error) }, { cause: error })];
 }
 
 /** What JSON says; undefined for anything else, such as HTML. */
@@ -143,25 +145,6 @@ export function parsed(text: unknown): unknown {
 }
 
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-/**
- * What the errors of Apollo Client (`errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`), Relay (`source`),
- * graphql-request (`response`), villus (`graphqlErrors`), graphql-hooks (`fetchError`, `httpError`) and urql (the others) hold.
- */
-interface Combined {
-  readonly errors?: unknown;
-  readonly graphQLErrors?: unknown;
-  readonly graphqlErrors?: unknown;
-  readonly extensions?: unknown;
-  readonly networkError?: unknown;
-  readonly fetchError?: unknown;
-  readonly httpError?: { readonly body?: unknown };
-  readonly cause?: unknown;
-  readonly source?: unknown;
-  readonly bodyText?: unknown;
-  readonly result?: unknown;
-  readonly response?: unknown;
-}
 
 /** The errors of a response. */
 export function errorsOf({ errors = [], extensions }: GatewayResponse): GatewayError[] {
