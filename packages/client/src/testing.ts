@@ -32,18 +32,7 @@ let schema: GraphQLSchema | undefined;
 /**
  * What the gateway responds to a document when a player is in a state: valid for the schema, with every field that the
  * document selects. Any player of the document's variables is in this state.
- *
- *     // MSW
- *     graphql.operation(({ query, variables }) => {
- *       const { body, ...init } = respond('demo-slow-coupons', query, variables);
- *       return HttpResponse.json(body, init);
- *     })
- *     // Playwright
- *     page.route('**\/graphql', (route) => {
- *       const { query, variables } = route.request().postDataJSON();
- *       const { body, status, headers } = respond('demo-slow-coupons', query, variables);
- *       return route.fulfill({ status, headers, body: JSON.stringify(body) });
- *     })
+ * The section "Tests" of the README has it with MSW and Playwright.
  *
  * @param document With a single operation: a text, or a typed document, whose types the response has.
  * Throws an Error for a document that the schema does not allow.
