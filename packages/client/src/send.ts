@@ -48,27 +48,23 @@ export async function send(
   for (let attempt = 1; ; attempt += 1) {
     const progress: Progress = {};
     const request = (signal: AbortSignal) => fetch(input, { ...options, signal }, progress);
-    const once = within(timeoutMs, signal, async (signal) => receivedOf(await request(signal), url, kind));
-    const received = await once.catch((cause: unknown) => {
+    const once = within(timeoutMs, signal, async (signal) => attemptOf(await request(signal), url, kind));
+    const { errors, isFinal, finish } = await once.catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);
-      if (cause instanceof GatewayError) return cause;
-      if (progress.isRejected) return notSent('No other token came in time.', 'TOKEN_UNAVAILABLE', cause);
-      return noResponse(`There was no response of ${url}.`, kind, cause);
+      if (cause instanceof GatewayError) return failed(cause);
+      return failed(
+        progress.isRejected
+          ? notSent('No other token came in time.', 'TOKEN_UNAVAILABLE', cause)
+          : noResponse(`There was no response of ${url}.`, kind, cause),
+      );
     });
-    const isError = received instanceof GatewayError;
-    const { errors: found = [] } = isError ? received : received.response;
-    const isFinal = isError ? !received.retryable || received.cause === NOT_TEMPORARY : !isWorthless(received.response);
     // Written so that NaN, as of a missing variable, is one attempt.
-    if (isFinal || !(attempt < attempts) || askedFor(found) > TOO_LONG_MS) {
+    if (isFinal || !(attempt < attempts) || askedFor(errors) > TOO_LONG_MS) {
       if (!isFinal) onFailed();
-      const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
-      if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
-      if (!isUnknown || found.length === 0) return received;
-      const response = { ...received.response, errors };
-      return { ...received, response, text: JSON.stringify(response) };
+      return finish(isUnknown ? errors.map((error) => withUnknown(error, kind)) : errors);
     }
-    isUnknown ||= found.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
-    await wait(pauseAfter(attempt, askedFor(found)), signal);
+    isUnknown ||= errors.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
+    await wait(pauseAfter(attempt, askedFor(errors)), signal);
   }
 }
 
@@ -91,17 +87,44 @@ const NOT_TEMPORARY = 'The status is final.';
 /** What something between can say with these, such as a proxy's 429, is over later. Other statuses of 4xx are final. */
 const TEMPORARY = [408, 425, 429];
 
-async function receivedOf(received: Response, url: string, kind: Kind): Promise<Received | GatewayError> {
+/** What came of an attempt. */
+interface Attempt {
+  readonly errors: readonly ResponseError[];
+  /** Whether another attempt is of no use. */
+  readonly isFinal: boolean;
+  /** Returns or throws what came, with these errors in the place of its own. */
+  finish(errors: readonly ResponseError[]): Received;
+}
+
+const failed = (error: GatewayError): Attempt => ({
+  errors: error.errors,
+  isFinal: !error.retryable || error.cause === NOT_TEMPORARY,
+  finish(errors) {
+    throw errors === error.errors ? error : new GatewayError(Object(errors[0]), { cause: error.cause });
+  },
+});
+
+const arrived = (received: Received, own = received.response.errors): Attempt => ({
+  errors: own ?? [],
+  isFinal: !isWorthless(received.response),
+  finish(errors) {
+    if (!own || errors === own) return received;
+    const response = { ...received.response, errors };
+    return { ...received, response, text: JSON.stringify(response) };
+  },
+});
+
+async function attemptOf(received: Response, url: string, kind: Kind): Promise<Attempt> {
   const { status } = received;
   const headers = new Headers();
   // What a test gives can have `get` alone, or no headers at all.
   received.headers?.forEach?.((value, name) => void headers.append(name, value));
   const text = await received.text();
   const response = parsed(text);
-  if (isGatewayResponse(response, status)) return { status, headers, text, response };
+  if (isGatewayResponse(response, status)) return arrived({ status, headers, text, response });
   const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
-  return noResponse(message, kind, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers));
+  return failed(noResponse(message, kind, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers)));
 }
 
 /** A response with a text. Jest's jsdom has no `Response`: a test that gives its own `fetch` gets what libraries read of one. */
