@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 780,
   limits: 212,
   'persisted-operations': 300,
-  process: 818,
+  process: 820,
   rest: 1785,
   telemetry: 530,
 };

@@ -56,6 +56,7 @@ function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Ha
   const redis = new Redis(address.href, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
+    enableReadyCheck: false, // It asks INFO, which some users may not, and some proxies do not know.
     ...(tls && { tls: secureContext(tls) }),
     connectTimeout: CONNECT_WITHIN_MS,
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.

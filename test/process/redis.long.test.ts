@@ -156,6 +156,21 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     await expect(user.flushall()).rejects.toThrow('NOPERM');
   });
 
+  test('without INFO, as for some users and proxies, keys are shared, and nothing is printed about it', async () => {
+    const redis = await startRedis();
+    const admin = new Redis(redis.port);
+    atEnd(() => admin.disconnect());
+    await admin.acl('SETUSER', 'plain', 'on', '>password', '~*', '+@all', '-@dangerous');
+    // As some proxies of Redis, which do not know the command.
+    const other = await startRedis(undefined, ['--rename-command', 'INFO', '']);
+    for (const REDIS_URL of [`redis://plain:password@127.0.0.1:${redis.port}`, other.url]) {
+      const gateway = await start({ REDIS_URL });
+      expect((await track(gateway)).codes).toEqual([]);
+      await metricIs(gateway, 1);
+      expect(gateway.output()).not.toContain('INFO');
+    }
+  });
+
   test('while Redis hangs, 150 operations at once and 150 after them succeed; of those, one a second asks it', async () => {
     const rate = { MAX_SERVER_OPERATIONS_PER_SECOND: '1000', MAX_SERVER_OPERATIONS_BURST: '10000' };
     const { redis, gateway } = await startBoth({ ...rate, MAX_CONCURRENT_OPERATIONS: '2000' });
