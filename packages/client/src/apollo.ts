@@ -1,4 +1,4 @@
-import type { FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
+import type { FieldMergeFunction, FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
 import { forgetWhenClosed, isLive, setLive, withoutMissing } from './apollo-missing.ts';
@@ -46,33 +46,25 @@ export function createGatewayLink({ url, ...options }: GatewayLinkOptions): Apol
  * Each policy names the arguments by which its field is stored: with both `read` and `merge`, Apollo would ignore them.
  */
 
+const stored =
+  (merge: FieldMergeFunction) =>
+  (...keyArgs: string[]): FieldPolicy => ({
+    keyArgs,
+    merge(known, incoming, options) {
+      setLive(options.storage, incoming);
+      return merge(known, incoming, options);
+    },
+    read: (known, { storage }) => (isLive(storage, known) ? known : undefined),
+  });
+
 /** A player: a null says that there is none. */
-const player = (...keyArgs: string[]): FieldPolicy => ({
-  keyArgs,
-  merge(_, incoming, { storage }) {
-    setLive(storage, incoming);
-    return incoming;
-  },
-  read: (known, { storage }) => (isLive(storage, known) ? known : undefined),
-});
-
+const player = stored((_, incoming) => incoming);
 /** A part of a player: a null says that it could not be read, and does not replace what is known. */
-const part = (...keyArgs: string[]): FieldPolicy => ({
-  ...player(...keyArgs),
-  merge(known, incoming, { storage }) {
-    setLive(storage, incoming);
-    return incoming ?? known ?? null;
-  },
-});
-
+const part = stored((known, incoming) => incoming ?? known ?? null);
 /** A part without an id: the members that two screens read are merged. */
-const merged = (...keyArgs: string[]): FieldPolicy => ({
-  ...player(...keyArgs),
-  merge(known, incoming, { storage, mergeObjects }) {
-    setLive(storage, incoming);
-    return incoming ? mergeObjects(known ?? {}, incoming) : (known ?? null);
-  },
-});
+const merged = stored((known, incoming, { mergeObjects }) =>
+  incoming ? mergeObjects(known ?? {}, incoming) : (known ?? null),
+);
 
 /** An object without an id that is never missing by itself: the same. */
 const embedded = { merge: true } as const;
