@@ -49,7 +49,6 @@ export function createReferenceApp({ service, landingPerMinute = 0, ...options }
   return app;
 }
 
-/** The operator's port, for loopback alone. */
 export function createOperatorApp({ service, log }: Pick<AppOptions, 'service' | 'log'>): FastifyInstance {
   const app = newApp(log);
   operatorRoutes(app, service);

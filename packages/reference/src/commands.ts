@@ -46,7 +46,6 @@ export const USAGE = [
   'runs on this machine.',
 ].join('\n');
 
-/** Finds a command by its words; undefined if there is none. */
 export function commandOf(args: readonly string[]): ((config: ReferenceConfig) => ReturnType<Run>) | undefined {
   const isArgument = (word = '') => /^\[?[A-Z]+\]?$/.test(word);
   for (const [name, [, run]] of Object.entries(COMMANDS)) {

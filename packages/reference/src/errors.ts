@@ -22,7 +22,6 @@ export class ApiError extends Error {
   }
 }
 
-/** A required member, parameter or header is missing. */
 export const missing = (what: string): ApiError => new ApiError(400, `${what} is missing`, 4);
 
 /** A member, parameter or header is invalid; `why` follows its name: "limit must be …". */

@@ -40,17 +40,14 @@ export async function markContact(
     .execute();
 }
 
-/** The contacts that belong to a player, of every link. */
 export function findMarked(queries: Queries, playerId: number): Promise<Contact[]> {
   return queries.selectFrom('contacts').select(['kind', 'value']).where('counted_for', '=', playerId).execute();
 }
 
-/** Deletes a contact at every link. */
 export async function removeContact(queries: Queries, { kind, value }: Contact): Promise<void> {
   await queries.deleteFrom('contacts').where('kind', '=', kind).where('value', '=', value).execute();
 }
 
-/** Deletes contacts that were left before `before`. */
 export async function deleteExpiredContacts(queries: Queries, before: number): Promise<void> {
   await queries.deleteFrom('contacts').where('given_at', '<', before).execute();
 }
@@ -76,7 +73,6 @@ export async function removeCounted(queries: Queries, hash: string): Promise<voi
   await queries.deleteFrom('counted_contacts').where('hash', '=', hash).execute();
 }
 
-/** Stores the hash of a contact that the player had until now. */
 export async function addEarlier(queries: Queries, playerId: number, hash: string): Promise<void> {
   await queries
     .insertInto('earlier_contacts')
@@ -85,7 +81,6 @@ export async function addEarlier(queries: Queries, playerId: number, hash: strin
     .execute();
 }
 
-/** A player that had the contact before. */
 export function findEarlier(queries: Queries, hash: string) {
   return queries
     .selectFrom('earlier_contacts')

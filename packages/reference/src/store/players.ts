@@ -18,7 +18,6 @@ export function findPlayer(queries: Queries, playerUniqueId: string): Promise<Pl
 
 export type PlayerAttributes = Wire['PlayerAttributes'];
 
-/** The columns of these attributes. */
 export function attributeColumns({ displayName, email, mobile, joinDate, ...more }: PlayerAttributes) {
   return {
     display_name: displayName ?? null,
@@ -38,7 +37,6 @@ export function attributesOf(row: PlayerRow): PlayerAttributes | undefined {
   return { ...Object.fromEntries(columns), ...more };
 }
 
-/** The id of a player in the store, by the client's identifier or by the code of the referral link. */
 export function findPlayerId(queries: Queries, by: { player_unique_id: string } | { referral_code: string }) {
   return queries
     .selectFrom('players')
