@@ -8,7 +8,7 @@ import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import { Connections, createConnector } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
-import { decodePlayer, decodeUpsert } from './decode/player.ts';
+import { checkPlayer, decodePlayer, decodeUpsert } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
 import type { UpstreamRequest } from './exchange.ts';
@@ -81,11 +81,14 @@ export function createRestClient(options: RestClientOptions) {
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId: string, context: CallContext) =>
-      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' =>
-        response === null && !maybeDone ? 'not-found' : 'deleted',
-      ),
+      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' => {
+        checkPlayer(response ?? {}, playerUniqueId);
+        return response === null && !maybeDone ? 'not-found' : 'deleted';
+      }),
     trackEvents: (body: TrackEventsRequest, context: CallContext) =>
-      call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
+      call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, (response) =>
+        checkPlayer(response ?? {}, body.playerUniqueId),
+      ),
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
     health: () => ({
       breakers: new Map([...sharedBy.values()].map(({ endpoint, breaker }) => [endpoint.name, breaker.state])),

@@ -94,3 +94,16 @@ test('a response that names another player is not given to anybody', async () =>
   const invalid = expect.objectContaining({ code: 'UPSTREAM_INVALID_RESPONSE' });
   expect(await Promise.all(calls.map(failure))).toEqual([invalid, invalid, invalid]);
 });
+
+test('a deletion, or events, whose response names another player are not known to be done', async () => {
+  const { upstream, rest } = await start();
+  for (const endpoint of ['DELETE /player', 'POST /event'] as const) {
+    upstream.on(endpoint, { json: { playerUniqueId: 'somebody-else' } }, { json: { playerUniqueId: 'p1' } });
+  }
+  const op = operation();
+  const events = { playerUniqueId: 'p1', events: {} };
+  const unknown = expect.objectContaining({ code: 'UPSTREAM_INVALID_RESPONSE', outcome: 'UNKNOWN', retryable: false });
+  expect(await failure(rest.deletePlayer('p1', op))).toEqual(unknown);
+  expect(await failure(rest.trackEvents(events, op))).toEqual(unknown);
+  expect([await rest.deletePlayer('p1', op), await rest.trackEvents(events, op)]).toEqual(['deleted', undefined]);
+});
