@@ -119,10 +119,13 @@ const RETRIES_PER_CALL = 0.2;
 /** How many a second are added, so that a quiet gateway retries too. */
 const RETRIES_PER_SECOND = 1;
 
-/** Limits retries, so that they do not overload a failing service. */
+/** Limits retries, so that they do not overload a failing service, and one player whose calls fail does not use up all of them. */
 export function createRetryBudget(now: () => number) {
   let left = MAX_SAVED_RETRIES;
   let earnedAt = 0;
+  /** How many each player took in this window. */
+  const taken = new Map<string, number>();
+  let windowEnd = 0;
   return {
     /** Called once for every call. */
     earn(): void {
@@ -130,9 +133,13 @@ export function createRetryBudget(now: () => number) {
       left = Math.min(left + earned, MAX_SAVED_RETRIES);
       earnedAt = now();
     },
-    /** Takes one retry; false when there is none. */
-    take(): boolean {
-      if (left < 1) return false;
+    /** Takes one retry; false when there is none, or the player has taken more than are left. */
+    take(player: string): boolean {
+      if (now() >= windowEnd) taken.clear();
+      if (taken.size === 0) windowEnd = now() + WINDOW_MS;
+      const own = taken.get(player) ?? 0;
+      if (left < 1 || own > left) return false;
+      taken.set(player, own + 1);
       left -= 1;
       return true;
     },

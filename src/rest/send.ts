@@ -196,7 +196,7 @@ export class Call<Result> {
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
     const { endpoint, retryBudget, random } = this.#shared;
-    const { context } = this.#options;
+    const { context, content } = this.#options;
     if (context.cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
@@ -207,7 +207,7 @@ export class Call<Result> {
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
     const end = Math.min(this.#expiresAt, context.cancellation.deadline);
-    return performance.now() + delayMs < end && retryBudget.take() ? delayMs : undefined;
+    return performance.now() + delayMs < end && retryBudget.take(content.playerUniqueId) ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */

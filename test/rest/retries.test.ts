@@ -119,7 +119,7 @@ test('retries are at most a fifth of recent traffic', async () => {
   const { upstream, rest, seen } = await startWithClock();
   let request = 0;
   upstream.on('GET /player', () => ({ status: request++ % 3 === 0 ? 500 : 200, raw: '' }));
-  for (let call = 0; call < 150; call += 1) await read(rest).catch(() => {});
+  for (let call = 0; call < 150; call += 1) await read(rest, `p${call}`).catch(() => {});
   expect(seen.retries.length).toBeGreaterThan(20);
   expect(seen.retries.length).toBeLessThanOrEqual(10 + 0.2 * 150);
 });
@@ -142,8 +142,27 @@ test('a quiet gateway retries its first failing read, and one more each second a
 test('reads that fail at once have ten retries in all', async () => {
   const { upstream, rest, seen } = await startWithClock();
   upstream.on('GET /player', { status: 500 });
-  await Promise.all(Array.from({ length: 12 }, () => failure(read(rest))));
+  await Promise.all(Array.from({ length: 12 }, (_, n) => failure(read(rest, `p${n}`))));
   expect(seen.retries).toHaveLength(10);
+});
+
+test('a player whose reads always fail leaves retries to the others', async () => {
+  const { upstream, rest, seen, clock } = await startWithClock();
+  const failed = new Set<string>();
+  upstream.on('GET /player', ({ playerUniqueId: id = '' }) => {
+    if (id !== 'broken' && failed.has(id)) return 'usual';
+    failed.add(id);
+    return { status: 502 };
+  });
+  for (let call = 0; call < 20; call += 1) await failure(read(rest, 'broken'));
+  const { length } = seen.retries;
+  expect(length).toBeGreaterThan(2);
+  for (const id of ['p2', 'p3', 'p4']) expect(await read(rest, id)).toMatchObject({ id });
+  expect(seen.retries).toHaveLength(length + 3);
+  // It has its share again in the next window.
+  clock.ms += 10_000;
+  await failure(read(rest, 'broken'));
+  expect(seen.retries.length).toBeGreaterThan(length + 3);
 });
 
 test('reads that have no time for a retry take nothing from the budget', async () => {
