@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createRetryBudget } from '../../src/rest/breaker.ts';
 import { until } from '../kit/until.ts';
 import type { Answer, EndpointName, Upstream } from '../kit/upstream.ts';
 import { CALLS, failure, operation, read, start, startWithClock } from './setup.ts';
@@ -163,6 +164,23 @@ test('a player whose reads always fail leaves retries to the others', async () =
   clock.ms += 10_000;
   await failure(read(rest, 'broken'));
   expect(seen.retries.length).toBeGreaterThan(length + 3);
+});
+
+test('the share of a player begins again ten seconds after its first retry, not after its last', () => {
+  const clock = { ms: 0 };
+  const budget = createRetryBudget(() => clock.ms);
+  const takeAll = () => {
+    while (budget.take('p1'));
+  };
+  takeAll();
+  for (let call = 0; call < 50; call += 1) budget.earn();
+  takeAll();
+  // Others still have retries, so it is the player's share that is over.
+  expect(budget.take('p2')).toBe(true);
+  clock.ms = 9_999;
+  expect(budget.take('p1')).toBe(false);
+  clock.ms = 10_000;
+  expect(budget.take('p1')).toBe(true);
 });
 
 test('reads that have no time for a retry take nothing from the budget', async () => {
