@@ -33,8 +33,8 @@ export interface UpstreamResponse {
 }
 
 /**
- * Whose request it is: a caller that is bound to its player; else, for a server with many users, the id of the player that it is
- * about. So a player whose calls hang is felt by nobody else.
+ * Who shares connections with the others: a caller that is bound to its player; for a server, which has many users, the player
+ * that the request is about, by its id. So the requests of one player that hang delay nobody else's.
  */
 export type Owner = object | string;
 
@@ -44,7 +44,7 @@ export interface Line {
   readonly waiting: Set<Exchange>;
 }
 
-/** The queue of an exchange, which is told when it has a connection, is over, and is given up. */
+/** What an exchange tells its queue: that it has a connection, that it is over, that it was aborted. */
 interface InQueue {
   started(): void;
   ended(line: Line | undefined, ofAnother: boolean | undefined): void;
@@ -78,7 +78,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: UpstreamResponse['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Its queue and its caller's line there, until it has ended; undefined before it is queued. */
+  /** Its queue and its owner's line there, until it has ended; undefined before it is queued. */
   place: { readonly queue: InQueue; readonly line: Line | undefined } | undefined;
   #started = false;
 

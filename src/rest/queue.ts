@@ -8,7 +8,7 @@ import { noConnection } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
-/** How many of these one owner has at most. */
+/** How many of these are of one owner at most. */
 const MAX_QUEUED_OF_OWNER = MAX_QUEUED / 4;
 /** How many players are counted: as many as can wait. */
 const MAX_PLAYERS = MAX_QUEUED;
@@ -16,14 +16,16 @@ const MAX_PLAYERS = MAX_QUEUED;
 const atEndOfCallback = batchPerTick(process.nextTick);
 
 /**
- * The queue of one endpoint. undici's Pool sends what it gets in its order. So it gets no more of an owner that has as many
- * connections as are free: those wait here, and the owners take turns. One owner alone has half of them, two have a third each:
- * there is a connection for the next one, even where the requests of the others hang.
+ * The queue of one endpoint. undici's Pool sends what it gets in its order, so it gets no more of an owner that has its share:
+ * those requests wait here, and the owners take turns. An owner has at most as many connections as are free, which is half of them
+ * for one alone, and a quarter while another waits. So there is a connection for the next owner, also where requests hang.
  */
 export class Queue {
   readonly #endpoint: Endpoint;
   readonly #connections: Connections;
   readonly #size: number;
+  /** The connections that an owner has at most while another waits. */
+  readonly #share: number;
   /** How many have no connection yet, and how many have one and are not over. */
   waiting = 0;
   active = 0;
@@ -40,11 +42,10 @@ export class Queue {
     this.#endpoint = endpoint;
     this.#connections = connections;
     this.#size = size;
+    this.#share = Math.max(1, Math.floor(size / 4));
   }
 
-  /**
-   * @param onStart Called when the request has a connection, before it is written; if it throws, that is the response.
-   */
+  /** @param onStart Called when the request has a connection, before it is written; if it throws, that is the response. */
   send(request: UpstreamRequest, owner: Owner, onStart: () => void): Exchange {
     const exchange = new Exchange(this.#endpoint, request, owner, onStart);
     atEndOfCallback(() => {
@@ -68,7 +69,7 @@ export class Queue {
     return this.waiting > 0 && this.active > 0;
   }
 
-  /** Players are counted while half of the connections are used: below it, each of them has its turn. */
+  /** The requests of players are counted from half of the connections on: below it, each of them has its turn. */
   #lineOf(owner: Owner): Line | undefined {
     const isPlayer = typeof owner === 'string';
     if (isPlayer && this.#dispatched < this.#size / 2) return undefined;
@@ -81,8 +82,10 @@ export class Queue {
   }
 
   /** The first request of each owner goes to the Pool at once. */
-  #hasTurn({ dispatched }: Line): boolean {
-    return dispatched === 0 || dispatched < this.#size - this.#dispatched;
+  #hasTurn(line: Line): boolean {
+    const isAlone = this.#turns.size === 0 || (this.#turns.size === 1 && this.#turns.has(line));
+    const most = Math.min(this.#size - this.#dispatched, isAlone ? this.#size : this.#share);
+    return line.dispatched === 0 || line.dispatched < most;
   }
 
   #dispatch(exchange: Exchange, line: Line | undefined): void {

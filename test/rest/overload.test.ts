@@ -158,6 +158,29 @@ test.each([
   expect(numbers.slice(-4).every((number) => number > 30)).toBe(true);
 });
 
+test('while another caller waits, none gets more than a quarter of the connections', async () => {
+  const { upstream, rest } = await start({ connections: 16 });
+  upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
+  const readSlow = async (name: string, taken: number) => {
+    const op = operation({ fairCaller: {} });
+    const reads = Array.from({ length: 20 }, (_, n) => failure(read(rest, `slow-${name}-${n}`, op)));
+    await upstream.received(taken);
+    return { op, reads };
+  };
+  const alone = await readSlow('alone', 8);
+  const beside = await readSlow('beside', 8 + 4);
+  await read(rest, 'third', operation({ fairCaller: {} }));
+  expect(rest.health()).toMatchObject({ active: 12, queued: 28 });
+  const callsOf = (name: string) => upstream.calls().filter((call) => call.includes(`/${name}`)).length;
+  expect([callsOf('slow-alone'), callsOf('slow-beside'), callsOf('third')]).toEqual([8, 4, 1]);
+  // Alone again, it has as many as are free.
+  alone.op.abort();
+  await Promise.all(alone.reads);
+  await upstream.received(12 + 1 + 4);
+  beside.op.abort();
+  await Promise.all(beside.reads);
+});
+
 test('callers take turns, and calls that were given up take none', async () => {
   const { upstream, rest } = await start({ connections: 1 });
   const [one, other] = [{}, {}];
