@@ -59,7 +59,11 @@ export function createRestClient(options: RestClientOptions) {
   ) => {
     const own = sharedBy.get(endpoint);
     if (!own) throw new Error(`${endpoint.name} is not in ENDPOINTS.`);
-    return new Call(own, { content, context, decode }).send();
+    const checked = (body: Json | null, maybeDone: boolean) => {
+      if (body) checkPlayer(body, content.playerUniqueId);
+      return decode(body, maybeDone);
+    };
+    return new Call(own, { content, context, decode: checked }).send();
   };
 
   return {
@@ -81,14 +85,11 @@ export function createRestClient(options: RestClientOptions) {
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId: string, context: CallContext) =>
-      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' => {
-        checkPlayer(response ?? {}, playerUniqueId);
-        return response === null && !maybeDone ? 'not-found' : 'deleted';
-      }),
-    trackEvents: (body: TrackEventsRequest, context: CallContext) =>
-      call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, (response) =>
-        checkPlayer(response ?? {}, body.playerUniqueId),
+      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' =>
+        response === null && !maybeDone ? 'not-found' : 'deleted',
       ),
+    trackEvents: (body: TrackEventsRequest, context: CallContext) =>
+      call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
     health: () => ({
       breakers: new Map([...sharedBy.values()].map(({ endpoint, breaker }) => [endpoint.name, breaker.state])),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
-import { decodePlayer } from '../../src/rest/decode/player.ts';
+import { checkPlayer, decodePlayer } from '../../src/rest/decode/player.ts';
 import * as properties from '../../src/rest/decode/properties.ts';
 import { decodeReferrals } from '../../src/rest/decode/referral.ts';
 import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
@@ -115,9 +115,13 @@ describe('a player', () => {
     ...['012', '1.2e1', '0xc', '12.0', '+12'].map((id): [string, unknown[], unknown[]] => [id, [id], [12, '12']]),
     ['12345678901234567890', [JSON.parse('12345678901234567890')], [12345]],
   ])('%s is accepted when the response names %j, refused when %j', (id, accepted, refused) => {
-    const read = (playerUniqueId: unknown) => decodePlayer({ playerUniqueId }, id, () => {}).id;
-    for (const named of accepted) expect(read(named)).toBe(id);
-    for (const named of refused) expect(() => read(named)).toThrow('about another player');
+    for (const named of accepted) {
+      checkPlayer({ playerUniqueId: named }, id);
+      expect(decodePlayer({ playerUniqueId: named }, id, () => {}).id).toBe(id);
+    }
+    for (const named of refused) {
+      expect(() => checkPlayer({ playerUniqueId: named }, id)).toThrow('about another player');
+    }
   });
 });
 

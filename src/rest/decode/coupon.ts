@@ -1,6 +1,6 @@
 import type { components } from '../../generated/rest.ts';
 import type { Json } from '../../json.ts';
-import { checkPlayer, ownedBy, reserved } from './player.ts';
+import { ownedBy, reserved } from './player.ts';
 import * as d from './properties.ts';
 
 export type Coupon = ReturnType<typeof decodeCoupons>[number];
@@ -85,6 +85,5 @@ const coupon = d.shape('coupon', {
 
 /** A player's coupons; none when the body has no list. */
 export function decodeCoupons(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
-  checkPlayer(body, owner);
   return ownedBy(owner, d.listOf(coupon)(body['coupons'], 'coupons', warn, wanted));
 }

@@ -22,7 +22,10 @@ export function ownedBy<Item extends object>(owner: string, items: Item[] = []):
 /** A whole number as it is usually written: `01` and `1e3` may be other players than `1` and `1000`. */
 const DIGITS = /^(?:0|-?[1-9]\d*)$/;
 
-/** A response may name the requested player, or none. Some services send an id as a number, which JSON may have rounded. */
+/**
+ * Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player. It may name the requested one, or none; some services
+ * send an id as a number, which JSON may have rounded.
+ */
 export function checkPlayer({ playerUniqueId: named }: Json, playerUniqueId: string): void {
   if (d.isAbsent(named) || named === playerUniqueId) return;
   if (named === Number(playerUniqueId) && DIGITS.test(playerUniqueId)) return;
@@ -50,9 +53,8 @@ const playerAttributes = d.shape('playerAttributes', {
   custom,
 });
 
-/** For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player. */
+/** For an empty body, only the id is known. */
 export function decodePlayer(body: Json, playerUniqueId: string, warn: d.Warn, wanted?: d.Wanted) {
-  checkPlayer(body, playerUniqueId);
   const attributes = playerAttributes(body['playerAttributes'], 'player.playerAttributes', warn, wanted);
   return {
     // GraphQL clients normalise their caches by it.
@@ -64,9 +66,8 @@ export function decodePlayer(body: Json, playerUniqueId: string, warn: d.Warn, w
   };
 }
 
-/** The response to an upsert, checked in the same way; `serviceIdField` is the wire name of `serviceId`. */
+/** The response to an upsert; `serviceIdField` is the wire name of `serviceId`. */
 export function decodeUpsert(body: Json, playerUniqueId: string, serviceIdField: string, warn: d.Warn) {
-  checkPlayer(body, playerUniqueId);
   return {
     playerUniqueId,
     serviceId: d.identifier(body[serviceIdField], 'upsert.serviceId', warn),

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/rest.ts';
 import type { Json } from '../../json.ts';
-import { checkPlayer, ownedBy, reserved } from './player.ts';
+import { ownedBy, reserved } from './player.ts';
 import * as d from './properties.ts';
 
 export type ReferralPage = ReturnType<typeof decodeReferrals>;
@@ -20,7 +20,6 @@ const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: 
 
 /** One page of referred friends with totals; an empty page when the body has no list. */
 export function decodeReferrals(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
-  checkPlayer(body, owner);
   const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn, wanted);
   return { referredFriends: ownedBy(owner, referredFriends), ...totals(body, 'referrals', warn) };
 }
