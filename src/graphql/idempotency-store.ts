@@ -129,48 +129,48 @@ export function createRedisKeyStore(redis: Redis, patience: OptionalRedis['impat
   let timer: NodeJS.Timeout | undefined;
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
     patience(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
-  const keep = (key: string, changes: Change[]) => {
-    if (changes.length === 0) return void late.delete(key);
-    late.set(key, changes);
+  const tryLater = () => {
     if (!timer) timer = setTimeout(tryOne, TRY_LATE_MS).unref();
   };
   const change = (key: string, ask: Change): Promise<unknown> =>
-    ask().catch(() => keep(key, [...(late.get(key) ?? []), ask]));
-  /** The keys whose late changes Redis is asked for now. */
+    ask().catch(() => {
+      const changes = late.get(key) ?? [];
+      changes.push(ask);
+      late.set(key, changes);
+      tryLater();
+    });
+  /** The keys whose late changes are sent to Redis now. */
   const trying = new Map<string, Promise<void>>();
-  /** Asks for the late changes of a key again: for the others only when Redis takes the first. Never rejects. */
+  /** Sends the late changes of a key again, in their order, until Redis does not take one. Never rejects. */
   async function tryLate(key: string): Promise<void> {
-    const [first, ...others] = late.get(key) ?? [];
-    let failed: Change[] = [];
-    const ask = (one: Change) => one().catch(() => void failed.push(one));
-    if (first) await ask(first);
-    if (failed.length > 0) failed.push(...others);
-    else await Promise.all(others.map(ask));
-    failed = failed.concat((late.get(key) ?? []).slice(1 + others.length));
-    keep(key, failed);
+    const changes = late.get(key) ?? [];
+    try {
+      for (; changes[0]; changes.shift()) await changes[0]();
+      late.delete(key);
+    } catch {
+      tryLater();
+    }
     trying.delete(key);
   }
   const changeLate = (key: string): Promise<void> => {
     const changing = trying.get(key) ?? tryLate(key);
-    trying.set(key, changing);
+    if (late.has(key)) trying.set(key, changing);
     return changing;
   };
-  const changeAllLate = () => {
-    for (const key of [...late.keys()]) void changeLate(key);
-  };
+  const changeAllLate = () => Promise.all([...late.keys()].map(changeLate));
   /** One that Redis takes shows that it takes the others. */
   async function tryOne(): Promise<void> {
     timer = undefined;
     const [key] = late.keys();
     if (key !== undefined) await changeLate(key);
-    if (key !== undefined && !late.has(key)) changeAllLate();
+    if (key !== undefined && !late.has(key)) await changeAllLate();
   }
   const release = (key: Key, entry: string) => change(key.key, () => run(RELEASE, key, entry));
   redis.on('ready', changeAllLate);
   return {
     async claim(key, claim) {
       const mayArrive = redis.status === 'ready';
-      // Each claim would add another change, and the client can repeat it as fast as it likes.
+      // Otherwise each claim of a client that repeats the key without a pause would add a change.
       if (late.has(key.key)) await changeLate(key.key);
       if (late.has(key.key)) throw new Error('Redis does not take earlier changes of this key.');
       try {
