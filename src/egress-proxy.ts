@@ -41,7 +41,7 @@ export function createProxyClient(proxy: URL, options: object): Pool {
   return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).catch(fail) });
 }
 
-/** What undici's `ProxyAgent` needs. By itself it sends no user without a password, as a service with access keys wants it. */
+/** The address of a proxy for undici's `ProxyAgent`, which itself leaves out a user without a password, such as an access key. */
 export function proxyOptions(uri: string): { uri: string; token?: string } {
   const { username, password } = new URL(uri);
   if (username === '') return { uri };

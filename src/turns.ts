@@ -1,6 +1,6 @@
 /*
- * Turns of the event loop for large lists and responses. Each is completed, or read, in a turn of its own, so that other work of the
- * process goes on between two of them. Owners take turns: a list waits for one list of each other owner, not for all of them.
+ * Turns of the event loop for large lists and responses. Each list is completed, and each response read, in a turn of its own, so
+ * that other work of the process goes on between two of them. Owners take turns: what is of one waits for one of each other owner.
  */
 export function createTurns<Owner>(): (owner: Owner) => Promise<void> {
   /** What waits, by owner; the owner whose turn is next comes first. */

@@ -7,7 +7,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'the most in one window of burst ÷ per second, in seconds';
+const BURST = 'the most in one window, which lasts burst ÷ per second, in whole seconds';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
