@@ -24,7 +24,7 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   'coupons use CODE': ['counts a use of a coupon', (config, [code]) => operate(config, '/coupons/use', { code })],
   'restore --check [BACKUP]': [
     'checks a backup of SQLite, or the database of DATABASE_URL',
-    (config, [file]) => checkDatabase({ databaseUrl: config.databaseUrl, file }, contactKeyOf(config, false)),
+    (config, [file]) => checkDatabase({ databaseUrl: config.databaseUrl, file }, contactKeyOf(config)),
   ],
   export: [
     'prints all data as lines of JSON',
@@ -34,7 +34,7 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
     'reads such lines from stdin into an empty database',
     (config) =>
       inDatabase(openService(config, log(), { isLimited: false }), ({ store }) =>
-        importLines(store, process.stdin, contactKeyOf(config, false)),
+        importLines(store, process.stdin, contactKeyOf(config)),
       ),
   ],
 };

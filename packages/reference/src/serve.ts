@@ -6,7 +6,7 @@ import type { ReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { loadProgramme } from './programme/file.ts';
 import type { Service } from './routes/service.ts';
-import { contactKeyOf } from './store/contact-key.ts';
+import { contactKeyOf, makeContactKey } from './store/contact-key.ts';
 import { openStore } from './store/open.ts';
 import { reasonOf } from './store/store.ts';
 
@@ -50,15 +50,11 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
 }
 
 /** The service with its store, for a process that serves it and for a command. */
-export async function openService(
-  config: ReferenceConfig,
-  log: Logger,
-  { contactHashKey = contactKeyOf(config, false), isLimited = true } = {},
-): Promise<Service> {
+export async function openService(config: ReferenceConfig, log: Logger, { isLimited = true } = {}): Promise<Service> {
   const { keys, backupKeep, port } = config;
   const programme = loadProgramme(config.programmeFile);
   const onStep = (step: object, message: string) => log.warn(step, message);
-  const store = await openStore({ ...config, contactHashKey, isLimited, onStep }, (error) =>
+  const store = await openStore({ ...config, contactHashKey: contactKeyOf(config), isLimited, onStep }, (error) =>
     log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),
   );
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${port}`;
@@ -67,7 +63,8 @@ export async function openService(
 
 async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
   const { host, port, operatorPort, hasDevelopmentKeys, isProduction } = config;
-  const service = await openService(config, log, { contactHashKey: contactKeyOf(config, true) });
+  makeContactKey(config);
+  const service = await openService(config, log);
   opened.push(service.store);
   const trouble = isDemo && !isProduction ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
   const app = createReferenceApp({ ...config, service, log, trouble });

@@ -1,34 +1,36 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { ReferenceConfig } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { type Queries, reasonOf, type Store } from './store.ts';
 
-/**
- * The key of the configuration. Without one, in development, it is a file beside the database, in no backup and in no dump.
- * @param isStart Whether to make this file, mode 0600, if there is none. Commands need the key of a database that exists.
- */
-export function contactKeyOf(
-  { contactHashKey, dataDir }: Pick<ReferenceConfig, 'contactHashKey' | 'dataDir'>,
-  isStart: boolean,
-): string {
-  if (contactHashKey !== undefined) return contactHashKey;
-  const path = join(dataDir, 'contact-hash-key');
-  try {
-    if (isStart) makeKey(path);
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new OperatorError(`CONTACT_HASH_KEY is not set, and ${path} cannot be used: ${reasonOf(error)}`);
-  }
+type KeySettings = Pick<ReferenceConfig, 'contactHashKey' | 'dataDir'>;
+
+/** The key of the configuration. Without one, in development, it is a file beside the database, in no backup and in no dump. */
+export function contactKeyOf({ contactHashKey, dataDir }: KeySettings): string {
+  return contactHashKey ?? withKeyFile(dataDir, (path) => readFileSync(path, 'utf8').trim());
 }
 
-function makeKey(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
+/** Makes this file, mode 0600, if it is needed and missing. For a start: commands need the key of a database that exists. */
+export function makeContactKey({ contactHashKey, dataDir }: KeySettings): void {
+  if (contactHashKey !== undefined) return;
+  withKeyFile(dataDir, (path) => {
+    mkdirSync(dataDir, { recursive: true });
+    try {
+      writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+  });
+}
+
+function withKeyFile<Result>(dataDir: string, use: (path: string) => Result): Result {
+  const path = join(dataDir, 'contact-hash-key');
   try {
-    writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+    return use(path);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    throw new OperatorError(`CONTACT_HASH_KEY is not set, and ${path} cannot be used: ${reasonOf(error)}`);
   }
 }
 
