@@ -14,8 +14,6 @@ export const migrationsWith = (contactHashKey: string): Record<string, Migration
 });
 
 export interface MigrationOptions {
-  /** False: on PostgreSQL a statement may take any time, and a transaction may pause. Default true: 10 s. */
-  isLimited?: boolean;
   /** The key of the configuration for hashes of contacts. */
   contactHashKey: string;
   /** Told before the tables of an older version are changed, and of each step that was done. Default: nobody. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ReferenceConfig } from '../config.ts';
-import type { MigrationOptions } from './migrate.ts';
+import type { PostgresOptions } from './postgres.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
  * needed is loaded.
  */
 export async function openStore(
-  { databaseUrl, dataDir, ...options }: Pick<ReferenceConfig, 'databaseUrl' | 'dataDir'> & MigrationOptions,
+  { databaseUrl, dataDir, ...options }: Pick<ReferenceConfig, 'databaseUrl' | 'dataDir'> & PostgresOptions,
   onConnectionError: (error: Error) => void,
 ): Promise<Store> {
   if (databaseUrl !== undefined) {

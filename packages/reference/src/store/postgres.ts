@@ -29,13 +29,18 @@ const RETRY_PAUSE_MS = 20;
 /** After this time no attempt follows a lost connection: the caller has given up, and it could overwrite a newer write. */
 const RETRY_MS = 2_000;
 
+export interface PostgresOptions extends MigrationOptions {
+  /** Whether a statement that takes more than 10 s fails, as a request must. Default: true. */
+  isLimited?: boolean;
+}
+
 /**
  * Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached.
  * @param onConnectionError Called when a connection is lost. The pool replaces the connection.
  */
 export async function openPostgres(
   url: string,
-  options: MigrationOptions,
+  options: PostgresOptions,
   onConnectionError: (error: Error) => void,
 ): Promise<Store> {
   const { name, db: migrating } = connect(url, onConnectionError, false);
