@@ -34,10 +34,10 @@ test.each<[change: object | string, ...problems: string[]]>([
   [{ landing: { en: { ...builtIn.landing.en, thanks: '' } } }, 'landing.en.thanks: Too small'],
   [{ rewrads: [] }, 'the file: Unrecognized key: "rewrads"'],
   [coupon({ amount: 1 }), 'groups[0].coupon: Unrecognized key: "amount"'],
-  [coupon({ type: 'free_product' }), 'groups[0].coupon.product: must say which product is free'],
+  [coupon({ type: 'free_product' }), 'groups[0].coupon.product: is required for the type free_product'],
   [
     coupon({ product: MUG }),
-    'groups[0].coupon.product: must say which product is free, for the type free_product alone',
+    'groups[0].coupon.product: is required for the type free_product, and not allowed for others',
   ],
   [groups({ startDate: 'soon' }), 'groups[0].startDate: must be a date like 2025-05-01'],
   [{ groups: [GROUP, GROUP], rewards: [] }, 'groups[1].handle: is the handle of another group too'],

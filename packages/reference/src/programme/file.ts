@@ -75,7 +75,7 @@ const coupon = z
   })
   .refine(({ type, product }) => (type === 'free_product') === (product !== undefined), {
     path: ['product'],
-    message: 'must say which product is free, for the type free_product alone',
+    message: 'is required for the type free_product, and not allowed for others',
   });
 
 const group = z.strictObject({
