@@ -213,7 +213,7 @@ export type Mutation = {
   /**
    * Creates a player, or updates it when it exists. Attributes that are left out or null stay as they are.
    * A referral is counted when the player's e-mail address or mobile number was entered on a referral landing page before.
-   * The first attributes of a player, whoever sends them, decide: a contact that comes with a later call counts for no referral.
+   * Only the first attributes of a player count for this, whoever sends them: a contact in a later call counts for no referral.
    */
   readonly upsertPlayer?: Maybe<UpsertPlayerPayload>;
 };
