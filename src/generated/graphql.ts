@@ -359,7 +359,7 @@ export type PlayerAttributesInput = {
   readonly dateOfBirth?: InputMaybe<Scalars['DateTime']['input']>;
   /** Name to show. */
   readonly displayName?: InputMaybe<Scalars['String']['input']>;
-  /** E-mail address. It counts for a referral only if it is among the first attributes of the player. */
+  /** E-mail address. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   readonly email?: InputMaybe<Scalars['String']['input']>;
   /** First name. */
   readonly firstName?: InputMaybe<Scalars['String']['input']>;
@@ -371,7 +371,7 @@ export type PlayerAttributesInput = {
   readonly lastName?: InputMaybe<Scalars['String']['input']>;
   /** Date of the player's last order. */
   readonly lastOrderDate?: InputMaybe<Scalars['Date']['input']>;
-  /** Mobile number. It counts for a referral only if it is among the first attributes of the player. */
+  /** Mobile number. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   readonly mobile?: InputMaybe<Scalars['String']['input']>;
   /** Tags. A tag contains no comma; all tags together, with a comma between each two, have at most 1,024 characters. */
   readonly tags?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
@@ -594,7 +594,7 @@ export type UserErrorCode =
   | 'INVALID'
   /** The player does not exist. */
   | 'NOT_FOUND'
-  /** The referral and rewards service refused the input. */
+  /** The referral and rewards service refused the input, for example an e-mail address that is none. The message has its status and code. */
   | 'REJECTED'
   /** A required field is missing or empty. */
   | 'REQUIRED'

@@ -101,7 +101,8 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
         const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
         // After an attempt that may have been done, the refusal of a later one says nothing.
         if (!isRefused || outcome !== 'NOT_DONE' || (error.status !== 400 && error.status !== 422)) throw error;
-        const message = 'The referral and rewards service refused this input.';
+        const code = error.serviceCode === undefined ? '' : `, code ${error.serviceCode}`;
+        const message = `The referral and rewards service refused this input (status ${error.status}${code}).`;
         return refused([{ code: 'REJECTED', field: ['input'], message }]);
       }
     },

@@ -62,7 +62,7 @@ export type PlayerAttributesInput = {
   dateOfBirth?: string | null | undefined;
   /** Name to show. */
   displayName?: string | null | undefined;
-  /** E-mail address. It counts for a referral only if it is among the first attributes of the player. */
+  /** E-mail address. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   email?: string | null | undefined;
   /** First name. */
   firstName?: string | null | undefined;
@@ -74,7 +74,7 @@ export type PlayerAttributesInput = {
   lastName?: string | null | undefined;
   /** Date of the player's last order. */
   lastOrderDate?: string | null | undefined;
-  /** Mobile number. It counts for a referral only if it is among the first attributes of the player. */
+  /** Mobile number. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   mobile?: string | null | undefined;
   /** Tags. A tag contains no comma; all tags together, with a comma between each two, have at most 1,024 characters. */
   tags?: Array<string> | null | undefined;
@@ -128,7 +128,7 @@ export type UserErrorCode =
   | 'INVALID'
   /** The player does not exist. */
   | 'NOT_FOUND'
-  /** The referral and rewards service refused the input. */
+  /** The referral and rewards service refused the input, for example an e-mail address that is none. The message has its status and code. */
   | 'REJECTED'
   /** A required field is missing or empty. */
   | 'REQUIRED'
