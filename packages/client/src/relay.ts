@@ -1,17 +1,10 @@
-import type { FetchFunction, GraphQLResponse, PayloadError } from 'relay-runtime';
+import type { FetchFunction, GraphQLResponse, GraphQLResponseWithData } from 'relay-runtime';
 import { Observable } from 'relay-runtime';
-import { createSend, type FetchOptions } from './fetch.ts';
+import { createOperationSend, type FetchOptions } from './fetch.ts';
 
 export interface GatewayFetchOptions extends Omit<FetchOptions, 'persisted'> {
   /** Where the gateway is, for example `https://gateway.example/graphql`. */
   readonly url: string;
-}
-
-interface Body {
-  readonly data?: object | null;
-  readonly errors?: PayloadError[];
-  /** With `requestId`, which names the request in the gateway's log. */
-  readonly extensions?: object;
 }
 
 /**
@@ -19,22 +12,17 @@ interface Body {
  * is sent by the id that the compiler gave it. A request that Relay no longer needs is aborted.
  */
 export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): FetchFunction {
-  const send = createSend(options);
+  const send = createOperationSend(options);
   return ({ id, text, name, operationKind }, variables) =>
     Observable.create<GraphQLResponse>((sink) => {
       const abort = new AbortController();
-      const body = JSON.stringify({
-        ...(id == null ? { query: text } : { documentId: id }),
-        operationName: name,
-        variables,
-      });
+      const document = id == null ? { query: text ?? '' } : { documentId: id };
+      const body = { ...document, operationName: name, variables };
       const headers = { accept: 'application/json', 'content-type': 'application/json' };
-      send(url, { method: 'POST', headers, body, signal: abort.signal }, operationKind === 'query')
-        .then(async (response) => {
-          const { data, errors, extensions = {} }: Body = await response.json();
-          sink.next(
-            data == null ? { errors: errors ?? [], extensions } : { data, ...(errors && { errors }), extensions },
-          );
+      send(url, { method: 'POST', headers, signal: abort.signal }, body, operationKind === 'query')
+        .then(({ response }) => {
+          const { data, ...rest }: Partial<GraphQLResponseWithData> = Object(response);
+          sink.next(data ? { data, ...rest } : { errors: [], ...rest });
           sink.complete();
         })
         .catch((error: unknown) => {
