@@ -6,8 +6,8 @@ import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch } from
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
   /**
-   * Called with what is left of the caller's operations after each response that says so. An error of it fails no request: the
-   * platform reports it. Default: nothing.
+   * Called with what is left of the caller's operations after each response that says so. If it throws, the error is an uncaught
+   * one, and the request does not fail. Default: nothing.
    */
   readonly onLimit?: ((limit: Limit) => void) | undefined;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */

@@ -5,8 +5,8 @@ import { reasonOf, type Sending, TIMEOUT_MS, unlessAborted, within } from './ret
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
  * gateway rejected the token with 401; until then its result is kept. White space around it is left out. Not given: no token, for
  * a gateway in development. A function that returns nothing, or what cannot be a bearer token, such as HTML or JSON, is
- * `NO_TOKEN`: the player is signed out. One that throws, or takes more than 15 s (or half of `timeoutMs`), is `TOKEN_UNAVAILABLE`
- * and called again.
+ * `NO_TOKEN`: the player is signed out. One that throws, or takes more than half of `timeoutMs`, is `TOKEN_UNAVAILABLE` and called
+ * again.
  */
 export type Token = Text | (() => Text | Promise<Text>);
 type Text = string | null | undefined;
@@ -19,7 +19,7 @@ export interface Progress {
   isRejected?: boolean;
 }
 
-export type AuthorizedFetch = (...request: [...request: Parameters<Fetch>, progress?: Progress]) => Promise<Response>;
+export type AuthorizedFetch = (url: Parameters<Fetch>[0], init?: RequestInit, progress?: Progress) => Promise<Response>;
 
 export interface AuthorizationOptions {
   /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
