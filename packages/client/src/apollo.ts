@@ -42,10 +42,10 @@ export function createGatewayLink({ url, ...options }: GatewayLinkOptions): Apol
   );
 }
 
-/*
- * Each policy names the arguments by which its field is stored: with both `read` and `merge`, Apollo would ignore them.
+/**
+ * A policy by what is kept when a field is read again. It names the arguments by which the field is stored: with both `read` and
+ * `merge`, Apollo would ignore them.
  */
-
 const stored =
   (merge: FieldMergeFunction) =>
   (...keyArgs: string[]): FieldPolicy => ({

@@ -131,9 +131,8 @@ export class Repeats<Known> {
   /** Returns what is known, the oldest first, and forgets it. */
   take(content: string): Known | undefined {
     this.known = this.known.filter(({ at }) => Date.now() - at <= REPEATED_WITHIN_MS);
-    const found = this.known.find((one) => one.content === content);
-    this.known = this.known.filter((one) => one !== found);
-    return found?.value;
+    const index = this.known.findIndex((one) => one.content === content);
+    return index < 0 ? undefined : this.known.splice(index, 1)[0]?.value;
   }
 }
 
