@@ -74,7 +74,7 @@ async function operate(config: ReferenceConfig, path: keyof typeof OPERATIONS, b
   });
   const read = await response.json().catch(() => {
     const what = `it responded with the status ${response.status}, without JSON`;
-    throw new OperatorError(`What answers at ${url} (REFERENCE_OPERATOR_PORT) is another program: ${what}.`);
+    throw new OperatorError(`Another program listens at ${url} (REFERENCE_OPERATOR_PORT): ${what}.`);
   });
   const answer: object = Object(read);
   if (!response.ok) throw new OperatorError('message' in answer ? String(answer.message) : response.statusText);

@@ -119,7 +119,7 @@ test('a port of the operator that belongs to another program is told in a senten
   const url = `http://127.0.0.1:${port}`;
   const result = await runCommand({ ...environmentOf(sqlitePlace()), REFERENCE_OPERATOR_PORT: `${port}` }, 'backup');
   server.close();
-  const stderr = `What answers at ${url} (REFERENCE_OPERATOR_PORT) is another program: it responded with the status 200, without JSON.\n`;
+  const stderr = `Another program listens at ${url} (REFERENCE_OPERATOR_PORT): it responded with the status 200, without JSON.\n`;
   expect(result).toEqual({ code: 1, stdout: '', stderr });
 });
 

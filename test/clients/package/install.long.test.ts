@@ -264,7 +264,7 @@ test('SWR keeps the coupons that a later read misses, and asks for them again', 
   expect(printed).toEqual([shown, shown, shown]);
 });
 
-test('the outbox keeps an event over an outage with its key, and forgets it after a day; another player sends it never', async () => {
+test('the outbox keeps an event over an outage with its key, and forgets it after a day; it is never sent for another player', async () => {
   const printed = await runModule(
     'boxes.ts',
     `import { createClient } from '@referral-gateway/client';

@@ -68,7 +68,7 @@ export async function noteEarlierContacts(
   before: PlayerAttributes,
   after: PlayerAttributes,
 ): Promise<void> {
-  // Most updates change neither, and to read a mobile number is the dearest step of an update.
+  // Most updates change neither, and reading a mobile number is the most expensive step of an update.
   if (before.email === after.email && before.mobile === after.mobile) return;
   const kept = contactsOf(programme, after);
   const earlier = contactsOf(programme, before).filter(
