@@ -21,8 +21,8 @@ export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): Fe
       const headers = { accept: 'application/json', 'content-type': 'application/json' };
       send(url, { method: 'POST', headers, signal: abort.signal }, body, operationKind === 'query')
         .then(({ response }) => {
-          const { data, ...rest }: Partial<GraphQLResponseWithData> = Object(response);
-          sink.next(data ? { data, ...rest } : { errors: [], ...rest });
+          const { data, errors, ...rest }: Partial<GraphQLResponseWithData> = Object(response);
+          sink.next(data ? { data, ...(errors && { errors }), ...rest } : { errors: errors ?? [], ...rest });
           sink.complete();
         })
         .catch((error: unknown) => {
