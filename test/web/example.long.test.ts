@@ -170,10 +170,14 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     await page.clock.install({ time: '2026-03-01T23:30:00Z' });
     await page.goto(scripted.url);
     await see('Player p1');
+    const held = upstream.hold('GET /player');
     await checkIn();
     await see('Thank you, see you tomorrow!');
+    await held.arrived;
     await page.clock.runFor('01:00:00');
+    // The read after the check-in has lost its time, and the screen is there all the same.
     await checkIn();
+    held.release();
     await until(() => upstream.calls().filter((call) => call === 'POST /integrations/event').length === 2);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await see('You have signed out.');

@@ -12,9 +12,10 @@ import { messageOf } from './texts';
 
 /** The screen of the player: what is missing says so in its place, and the rest is shown. */
 export function Screen({ signOut }: { signOut: () => void }) {
-  const { data, error, loading, refetch, fetchMore } = useQuery(ScreenQuery);
+  const { data, previousData, error, loading, refetch, fetchMore } = useQuery(ScreenQuery);
   useHealing(error, refetch);
-  const player = data?.me;
+  // A screen stays when it is read again in vain: Apollo Client has no `data` then.
+  const player = (data ?? previousData)?.me;
   const again = () => void refetch().catch(() => undefined);
   if (!player) return loading && !error ? <Skeleton /> : <Failure error={error} isLoading={loading} retry={again} />;
   const name = nameOr(player.attributes?.displayName, 'My rewards');
