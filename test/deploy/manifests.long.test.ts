@@ -261,6 +261,7 @@ withNginx('behind the shipped nginx no client chooses its address; nginx refuses
   }
   await stop();
   const lines = log().trim().split('\n');
-  expect(lines.map((line) => line.split(' ')[1])).toEqual(['413', '413', '400', '400']);
+  // nginx writes a line when the rest of a refused body has arrived, so a later request can come first.
+  expect(lines.map((line) => line.split(' ')[1]).toSorted()).toEqual(['400', '400', '413', '413']);
   expect(lines.join()).not.toContain('secret');
 });
