@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 212,
   'persisted-operations': 300,
   process: 820,
-  rest: 1792,
+  rest: 1821,
   telemetry: 530,
 };
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { UpstreamResponse } from './exchange.ts';
 import { UpstreamError } from './upstream-error.ts';
 
@@ -110,6 +111,32 @@ export class Breaker {
     this.#state = state;
     this.#onChange(state);
   }
+}
+
+/** How many languages of an endpoint have a breaker, and for how many milliseconds after their last call. */
+const MAX_LANGUAGES = 20;
+const KEEP_MS = 60_000;
+
+/** The breakers of an endpoint, one for each language: the service can fail in one alone, and any client can ask for one. */
+export function createBreakers(...options: ConstructorParameters<typeof Breaker>) {
+  const byLanguage = new LRUCache<string, Breaker>({
+    max: MAX_LANGUAGES,
+    ttl: KEEP_MS,
+    updateAgeOnGet: true,
+    ttlResolution: 1_000,
+  });
+  return {
+    of(language = ''): Breaker {
+      const breaker = byLanguage.get(language) ?? new Breaker(...options);
+      if (!byLanguage.has(language)) byLanguage.set(language, breaker);
+      return breaker;
+    },
+    /** The state of those that are not closed, if there is one. */
+    state(): BreakerState {
+      const states = [...byLanguage.values()].map(({ state }) => state);
+      return states.find((state) => state === 'open') ?? states.find((state) => state === 'half-open') ?? 'closed';
+    },
+  };
 }
 
 /** The largest and the first number of retries in the budget. */

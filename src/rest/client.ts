@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { reveal } from '../config/secret.ts';
 import type { Json } from '../json.ts';
 import { idProblem } from '../player-id.ts';
-import { Breaker, createRetryBudget } from './breaker.ts';
+import { createBreakers, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import { Connections, createConnector } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
@@ -44,9 +44,9 @@ export function createRestClient(options: RestClientOptions) {
   /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
   const sharedBy = new Map(
     endpoints.ENDPOINTS.map((endpoint) => {
-      const breaker = new Breaker(now, (state) => observer.breaker?.(endpoint.name, state));
+      const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
       const queue = new Queue(endpoint, new Connections(connect), connections);
-      return [endpoint, { ...shared, endpoint, queue, breaker, retryBudget: createRetryBudget(now) }];
+      return [endpoint, { ...shared, endpoint, queue, breakers, retryBudget: createRetryBudget(now) }];
     }),
   );
   const queues = [...sharedBy.values()].map(({ queue }) => queue);
@@ -92,7 +92,7 @@ export function createRestClient(options: RestClientOptions) {
       call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
     health: () => ({
-      breakers: new Map([...sharedBy.values()].map(({ endpoint, breaker }) => [endpoint.name, breaker.state])),
+      breakers: new Map([...sharedBy.values()].map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
       active: queues.reduce((sum, { active }) => sum + active, 0),
       queued: queues.reduce((sum, { waiting }) => sum + waiting, 0),
     }),

@@ -5,7 +5,7 @@
 
 import type { components } from '../generated/rest.ts';
 import type { Json } from '../json.ts';
-import { type Breaker, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
+import { type Breaker, type createBreakers, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Exchange, UpstreamRequest, UpstreamResponse } from './exchange.ts';
@@ -25,7 +25,7 @@ interface SharedByCalls {
   /** Throws a `RangeError` for an id that cannot be sent. */
   createRequest(endpoint: Endpoint, content: CallContent, context: CallContext): UpstreamRequest;
   queue: Queue;
-  breaker: Breaker;
+  breakers: ReturnType<typeof createBreakers>;
   retryBudget: ReturnType<typeof createRetryBudget>;
   observer: Observer;
   /** How long a call may take once its first request is sent, in milliseconds. */
@@ -55,6 +55,7 @@ export interface CallOptions<Result> {
 export class Call<Result> {
   readonly #shared: SharedByCalls;
   readonly #options: CallOptions<Result>;
+  readonly #breaker: Breaker;
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
@@ -69,20 +70,21 @@ export class Call<Result> {
   constructor(shared: SharedByCalls, options: CallOptions<Result>) {
     this.#shared = shared;
     this.#options = options;
+    this.#breaker = shared.breakers.of(options.content.lang);
     const times = { began: performance.now(), ms: 0, queueMs: 0, attempts: 0 };
     this.#record = { endpoint: shared.endpoint, ...times, status: undefined, error: undefined };
   }
 
   /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
   async send(): Promise<Result> {
-    const { endpoint, createRequest, breaker, retryBudget, observer } = this.#shared;
+    const { endpoint, createRequest, retryBudget, observer } = this.#shared;
     const { content, context, decode } = this.#options;
     const request = createRequest(endpoint, content, context);
     retryBudget.earn();
     try {
       for (;;) {
         this.#assertActive();
-        const permit = breaker.admit(content.playerUniqueId);
+        const permit = this.#breaker.admit(content.playerUniqueId);
         const exchange = this.#attempt(request, permit);
         const onCancel = () => this.#cancel(exchange);
         context.cancellation.add(onCancel);
@@ -109,12 +111,12 @@ export class Call<Result> {
   }
 
   #attempt(request: UpstreamRequest, permit: Permit): Exchange {
-    const { endpoint, queue, breaker, timeoutMs } = this.#shared;
+    const { endpoint, queue, timeoutMs } = this.#shared;
     const { context, content } = this.#options;
     this.#queuedAt = performance.now();
     this.#startedAt = undefined;
     this.#exchange = queue.send(request, context.fairCaller ?? content.playerUniqueId, () => {
-      breaker.check(permit);
+      this.#breaker.check(permit);
       const now = performance.now();
       // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
       if (now - this.#queuedAt > context.cancellation.deadline - now) throw noConnection(endpoint);
@@ -147,13 +149,13 @@ export class Call<Result> {
     permit: Permit,
     response: UpstreamResponse | UpstreamError,
   ): Json | null | UpstreamError {
-    const { endpoint, breaker, observer, timeoutMs } = this.#shared;
+    const { endpoint, observer, timeoutMs } = this.#shared;
     const record = this.#record;
     const endedAt = performance.now();
     const startedAt = this.#startedAt ?? endedAt;
     // A request without a connection waited for one to open. For the record that is time in the queue, for the breaker in flight.
     const inFlightMs = endedAt - (this.#startedAt ?? this.#queuedAt);
-    breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
+    this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += startedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const maybeDone = this.#maybeDone;

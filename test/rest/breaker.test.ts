@@ -118,6 +118,24 @@ test.each<[failing: EndpointName, answer: Answer]>([
   expect(upstream.calls()).toHaveLength(5 + others.filter(([name]) => name.startsWith('GET')).length);
 });
 
+test('a language in which every read fails has a breaker of its own: reads in others go on', async () => {
+  const { upstream, rest, seen, clock } = await startWithClock();
+  const readIn = (lang: string | undefined, id: string) => rest.getPlayer(id, lang, operation());
+  const states = () => [...rest.health().breakers.values()].filter((state) => state !== 'closed');
+  upstream.on('GET /player', ({ headers }) => (headers['lang'] === 'nl' ? failed : 'usual'));
+  for (let player = 0; player < 25; player += 1) await failure(readIn('nl', `p${player}`));
+  expect([seen.breaker, states()]).toEqual([['open'], ['open']]);
+  for (const lang of [undefined, 'fr']) {
+    const players = await Promise.all(Array.from({ length: 30 }, (_, player) => readIn(lang, `p${player}`)));
+    expect(players.filter(Boolean)).toHaveLength(30);
+  }
+  upstream.on('GET /player', 'usual');
+  expect(await failure(readIn('nl', 'p1'))).toMatchObject(rejected);
+  clock.ms += 1_000;
+  await readIn('nl', 'p1');
+  expect(states()).toEqual([]);
+});
+
 test.each([
   ['clients that go away', 10_000, 10_000, []],
   ['operations that end after less than half of the timeout', 10_000, 900, []],
