@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config/variables.ts';
 
-/* The tables of docs/security.md about bounds. bounds.md is their template; it says what its terms mean. */
+/* The tables of docs/limits.md. bounds.md is their template; it says what its terms mean. */
 const ROOT = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
 const calculate = (formula: string): number => runInNewContext(formula);
@@ -51,10 +51,10 @@ const UNITS: Record<string, (what: string) => string> = {
   },
 };
 
-test('the tables of bounds in docs/security.md have the figures of the program', () => {
+test('the tables of bounds in docs/limits.md have the figures of the program', () => {
   const [, template = ''] = read('test/docs/bounds.md').split('\n\n');
   const filled = template.replace(/\{(\w+) ([^}]+)\}/g, (_all, unit, what) => `${UNITS[unit]?.(what)}`);
-  const [, section = ''] = read('docs/security.md').split('\n## Limits of the edge and of the gateway\n');
+  const [, section = ''] = read('docs/limits.md').split('\n## Limits of the edge and of the gateway\n');
   const rows = section.split('\n## ')[0]?.match(/^\| (?!(?:who|token) \|).*$/gm);
   expect(rows).toEqual(filled.trim().split('\n'));
 });
