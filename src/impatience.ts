@@ -17,7 +17,7 @@ export function createImpatience(waitMs = 40, pauseMs = 1_000) {
       if (performance.now() < pausedUntil) throw new Error('There was no answer within the last second.');
       const giveUp = () => {
         pausedUntil = performance.now() + pauseMs;
-        reject(new Error('There was no answer in time.'));
+        reject(new Error('There was no response in time.'));
       };
       // When the event loop is late, the answer may have arrived: it is read before the immediate.
       let immediate: NodeJS.Immediate | undefined;

@@ -403,7 +403,7 @@ describe('keys in memory', () => {
     own.hang();
     const extensions = { code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true };
     expect((await track(gateway, {})).errors).toMatchObject([{ extensions }]);
-    expect(gateway.logged()).toContain('"reason":"There was no answer in time');
+    expect(gateway.logged()).toContain('"reason":"There was no response in time');
     own.resume();
     expect((await send(gateway)).data).toEqual(DONE);
     expect(sent()).toBe(1);
