@@ -40,7 +40,7 @@ export interface AppOptions {
 
 /**
  * The application with the hooks that every request passes: record, request id, headers, CORS. Its only route is `/healthz`. Slow
- * senders are the work of the ingress; Node's timeouts and the number of open files bound what a direct client can hold.
+ * senders are the work of the edge; Node's timeouts and the number of open files bound what a direct client can hold.
  */
 export async function createApp(config: Config, observation: Observation, options: AppOptions) {
   const app = fastify({

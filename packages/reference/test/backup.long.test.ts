@@ -11,10 +11,11 @@ import { environmentOf, runCommand } from './process.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** The commands of a section, with their files in a folder. */
+/** The commands of a section, with their files in a folder: the first block, in a list or indented. */
 function commandsOf(heading: string, folder: string): string {
-  const [, block = ''] = new RegExp(`### ${heading}\\n[\\s\\S]*?\\n\\n((?: {4}.*\\n)+)`).exec(README) ?? [];
-  return block.replace(/reference\.(dump|jsonl)/g, (name) => join(folder, name));
+  const section = README.split(`\n### ${heading}\n`)[1] ?? '';
+  const [, inList, indented = ''] = /\n\n(?: {3}```sh\n([\s\S]*?) {3}```|((?: {4}.*\n)+))/.exec(section) ?? [];
+  return (inList ?? indented).replace(/reference\.(dump|jsonl)/g, (name) => join(folder, name));
 }
 
 /** A player with all that a player can have, friends in both states, and one who was deleted. */
