@@ -8,10 +8,10 @@ const MAX_MESSAGE_LENGTH = 500;
 
 /** The message to a client for each failure of the REST service. It contains nothing from the service's response. */
 const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
-  UPSTREAM_TIMEOUT: 'The referral and rewards service did not answer in time.',
+  UPSTREAM_TIMEOUT: 'The referral and rewards service did not respond in time.',
   UPSTREAM_UNAVAILABLE: 'The referral and rewards service is not available at the moment.',
-  UPSTREAM_REJECTED: 'The referral and rewards service refused the request.',
-  UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service gave an answer that cannot be used.',
+  UPSTREAM_REJECTED: 'The referral and rewards service rejected the request.',
+  UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service sent a response that cannot be used.',
   UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
   OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
   CANCELLED: 'The client disconnected.',

@@ -446,7 +446,7 @@ export type ReferralStatus =
   /** Another status, which this version of the schema does not have. */
   | 'UNKNOWN';
 
-/** A friend whom a player referred. */
+/** A friend that a player referred. */
 export type ReferredFriend = {
   readonly __typename?: 'ReferredFriend';
   /** Name to show. */
@@ -468,7 +468,7 @@ export type ReferredFriend = {
 };
 
 
-/** A friend whom a player referred. */
+/** A friend that a player referred. */
 export type ReferredFriendPlayerArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
 };

@@ -13,7 +13,7 @@ This page lists what changed in the schema from one version to the next. The beh
 
 - **What is deprecated stays for two minor versions.** A field, argument or enum value that will be removed is marked \`@deprecated\`, with its replacement. Deprecated in 0.3, it works in 0.3 and 0.4 and can go in 0.5. \`npm run explain -- FILE\` lists the deprecated fields of your operations, and \`npm run explain -- --check SDL FILE\` says whether they are valid against a version.
 - **Breaking** changes make a valid operation invalid, or change the type of a value.
-- **Dangerous** changes leave operations valid, but a program may not expect them: a new enum value (enums whose values come from the REST service have \`UNKNOWN\`; treat a new \`UserErrorCode\` as \`INVALID\`), a new optional argument, another default, a new interface. A removed \`@specifiedBy\` changes no value. All other changes are compatible.
+- **Dangerous** changes leave operations valid, but a program may not expect them: a new enum value, a new optional argument, another default, a new interface. Enums whose values come from the REST service have \`UNKNOWN\`; treat a new \`UserErrorCode\` as \`INVALID\`. A removed \`@specifiedBy\` changes no value. All other changes are compatible.
 - **What to do:** generate your types again, and run your tests.
 - Changed descriptions are not listed. What is deprecated now has the word **Deprecated** in [schema.md](schema.md).
 `;

@@ -46,8 +46,9 @@ For client teams. After this page you know every type and field, its cost, its s
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
-- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. "30 + 10 × below" means: 30, and 10 times the cost of the fields selected in it, so \`coupons { code value }\` costs 30 + 10 × 2 = 50. For a list of unknown length, this number is the assumed length; if the list is longer, the rest is added when it is read. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
-- **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without this entry have none of their own.
+- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. For a list of unknown length, this number is the assumed length; if the list is longer, the rest is added when it is read. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
+  - Example: "30 + 10 × below" means 30, and 10 times the cost of the fields selected in it. So \`coupons { code value }\` costs 30 + 10 × 2 = 50.
+- **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so. Fields without this entry have none of their own.
 `;
 
 export function schemaPage(directory: URL): string {
@@ -167,7 +168,7 @@ function facts({ schema, rules, endpoints }: Page, typeName: string, field: Grap
     // A mistake in the input of a mutation is a user error.
     ...(field.args.some(({ name }) => name !== 'input') ? ['BAD_USER_INPUT'] : []),
     ...(rest === 'listPlayerCoupons' || rest === 'trackEvents' ? ['RATE_LIMITED'] : []),
-    ...(rest ? ['OPERATION_TOO_COMPLEX', 'UPSTREAM_*'] : []),
+    ...(rest ? ['OPERATION_TOO_COMPLEX', 'UPSTREAM_*', 'OVERLOADED'] : []),
   ];
   const named: [string, string][] = [
     ['scope', rule ? scopeOf(rule) : ''],

@@ -50,7 +50,7 @@ export function gatewayError(
 const unavailable = (extensions: object = { retryable: true, retryAfterMs: 1_000 }) =>
   gatewayError('UPSTREAM_UNAVAILABLE', 'The referral and rewards service is not available at the moment.', extensions);
 const timeout = () =>
-  gatewayError('UPSTREAM_TIMEOUT', 'The referral and rewards service did not answer in time.', { retryable: true });
+  gatewayError('UPSTREAM_TIMEOUT', 'The referral and rewards service did not respond in time.', { retryable: true });
 const forbidden = (scope: string, extensions: object = {}) =>
   gatewayError('FORBIDDEN', `This needs the scope "${scope}".`, extensions);
 /** How long the service of `demo-throttled` asks to wait. */

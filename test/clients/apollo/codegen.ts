@@ -7,6 +7,8 @@ const config: CodegenConfig = {
   generates: {
     'generated/': {
       preset: 'client',
+      // `persistedDocuments` is for `createClient({ persisted: true })`. With Apollo Client leave it out: the
+      // documents that it writes lack `__typename`, which Apollo's cache needs.
       presetConfig: { fragmentMasking: false, persistedDocuments: true },
       config: {
         useTypeImports: true,

@@ -134,7 +134,7 @@ export interface paths {
          *     3. An event may carry zero or more metadata keys; keys of one event must not repeat.
          *     4. A metadata value is a number, a string, or an array of values.
          *     A repeated name or key, or no event at all, is 400, and nothing is stored. Events are stored and evaluated before
-         *     the answer.
+         *     the response.
          */
         post: operations["trackEvents"];
         delete?: never;
@@ -443,8 +443,8 @@ export interface operations {
             header?: {
                 /**
                  * @description Language code such as `en` or `fr`, in any case; must be one of the languages configured for the account (else
-                 *     400). The answer then names it in `Content-Language`.
-                 *     When absent the answer is in the default language.
+                 *     400). The response then names it in `Content-Language`.
+                 *     When absent the response is in the default language.
                  */
                 Lang?: string;
             };
