@@ -170,6 +170,6 @@ export const trustProxy = readBy(
     if (/^\d{1,2}$/.test(text)) return (_address, hop) => hop < Number(text);
     return z.array(PROXY).parse(text.split(',').map((part) => part.trim()));
   },
-  '`true`, `false`, a number of proxies, or addresses and CIDR ranges',
+  '`true` (development only), `false`, a number of proxies, or addresses and CIDR ranges',
   'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',
 );

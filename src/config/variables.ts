@@ -7,7 +7,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'the most in one window, which lasts burst ÷ per second, in whole seconds';
+const BURST = 'the most in one window of ⌈burst ÷ per second⌉ seconds';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
@@ -83,7 +83,7 @@ export const VARIABLES = z.object({
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
   KEEP_ALIVE_TIMEOUT_MS: f.upToAnHour
     .default(65_000)
-    .describe("idle time of a client's connection; above the balancer's"),
+    .describe("idle time of a client's connection; above that of the edge"),
   SHUTDOWN_DELAY_MS: f
     .whole(0, 600_000)
     .default(0)
@@ -92,7 +92,7 @@ export const VARIABLES = z.object({
   PERSISTED_OPERATIONS: f
     .oneOf(['off', 'log', 'enforce'])
     .default('off')
-    .describe('an operation outside the manifest: `log` it, or `enforce` refuses it'),
+    .describe('an operation outside the manifest: `log` it, or `enforce` rejects it'),
   PERSISTED_OPERATIONS_FILE: f.texts.default([]).describe('files of manifests; a folder stands for its `*.json`'),
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: f.oneOf(SCOPES).optional().describe('a caller with it may send any operation'),
   OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl.optional().describe("collector (OTLP, HTTP); the SDK's `OTEL_*` apply too"),

@@ -84,7 +84,7 @@ const REFUSED = rows<[keyof typeof SETTINGS, args: string, message: string]>(`
   nothing | --client a --scopes= --minutes 5 | --minutes and --expired are for --sub only.
   nothing | --client= --scopes= | --client must have 1 to 100 characters.
   secret | --sub p1 --recipe nothing | There is no recipe "nothing".
-  production | --sub a | Tokens are for development only; this command does not run with NODE_ENV=production.
+  production | --sub a | Not with NODE_ENV=production: run this command on your own machine, without that setting.
 `);
 const REST = { REST_BASE_URL: 'https://r.example', REST_API_KEY: 'a', REST_SECRET_KEY: 'b' };
 const SETTINGS = { nothing: {}, secret: env, production: { ...env, ...REST, NODE_ENV: 'production' } };

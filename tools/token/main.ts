@@ -1,4 +1,4 @@
-/* `npm run token`: prints a token for development, or checks one. */
+/* `npm run token`: prints a JWT for development or a client token, or checks a JWT. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -54,7 +54,7 @@ async function mint(args: readonly string[]): Promise<string> {
   const { production, auth, rest } = loadConfig();
   if (check) return await checkToken(auth, rest.proxy);
   if (production)
-    throw new UsageError('Tokens are for development only; this command does not run with NODE_ENV=production.');
+    throw new UsageError('Not with NODE_ENV=production: run this command on your own machine, without that setting.');
   if ((sub === undefined) === (client === undefined)) throw usage('Give either --sub or --client.');
   const scopes = scopesOf(wanted);
   if (sub !== undefined) return await playerToken(sub, scopes, expired ? EXPIRED : (minutes ?? '60'), auth);
