@@ -101,7 +101,7 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
   Start page       ${urls.gateway}/ (in a browser; works offline)
   GraphQL          ${urls.gateway}/graphql
   Apollo Sandbox   ${urls.gateway}/graphql (in a browser)
-  GraphiQL         ${urls.gateway}/graphiql (works offline)
+  IDE              ${urls.gateway}/graphiql (works offline)
   REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : ' (the reference service, started beside the gateway)'}
   Management       ${urls.management}/readyz, /healthz, /metrics
 
@@ -112,7 +112,7 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
 `;
 }
 
-const TRY_IT = `Try it in GraphiQL:
+const TRY_IT = `Try it in the IDE:
 
     {
       player(playerUniqueId: "demo-player") {

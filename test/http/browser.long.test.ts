@@ -21,7 +21,7 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     await browser?.close();
   });
 
-  test('GraphiQL runs the examples, shows the documentation, and asks nobody but the gateway', async () => {
+  test('the IDE runs the examples, shows the documentation, and asks nobody but the gateway', async () => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     const seen = watch(page);
@@ -82,7 +82,7 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     expect(await page.evaluate(ask, `${demo.url}/graphql`)).toEqual({ player: { id: 'demo-player' } });
   });
 
-  test('the start page shows a response, and opens a player of the demo in GraphiQL', async () => {
+  test('the start page shows a response, and opens a player of the demo in the IDE', async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
     const seen = watch(page);
     await page.goto(demo.url);
@@ -99,17 +99,17 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
   test.each<[string, (route: Route) => unknown]>([
     ['without the internet', (route) => route.abort()],
     ['behind a firewall that never answers', () => undefined],
-  ])('the Sandbox at /graphql, %s, shows a link to GraphiQL', async (_where, handle) => {
+  ])('the Sandbox at /graphql, %s, shows a link to the IDE', async (_where, handle) => {
     const page = await browser.newPage();
     await page.route(/apollographql\.com|googleapis\.com/, handle);
     await page.goto(`${demo.url}/graphql`, { waitUntil: 'commit' });
     await page.getByRole('heading', { name: 'The first query' }).waitFor();
-    await page.getByRole('link', { name: 'GraphiQL' }).click();
+    await page.getByRole('link', { name: 'The IDE' }).click();
     await page.waitForURL(`${demo.url}/graphiql`);
     await execute(page, 'Demo Player');
   });
 
-  test('GraphiQL of a gateway with tokens says why there is no schema, and takes a token for all tabs', async () => {
+  test('the IDE of a gateway with tokens says why there is no schema, and takes a token for all tabs', async () => {
     const signer = secretSigner();
     const both = await startBoth(signer.env);
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });

@@ -72,14 +72,14 @@ test('the start page leads to everything that there is, says that no token is ne
   for (const query of queries) expect(validate(schema, parse(query))).toEqual([]);
 });
 
-test('/graphql embeds the Sandbox with the first example, without telemetry, beside a link to GraphiQL', async () => {
+test('/graphql embeds the Sandbox with the first example, without telemetry, beside a link to the IDE', async () => {
   const response = await fetch(`${development.url}/graphql`, { headers: BROWSER });
   const page = await response.text();
   expect(JSON.parse(/\.\.\.(\{.*\}), initialEndpoint/.exec(page)?.[1] ?? 'null')).toMatchObject({
     initialState: { document: examples[0]?.document, pollForSchemaUpdates: false },
     runTelemetry: false,
   });
-  expect(page).toContain('<a href="/graphiql">');
+  expect(page).toContain('<a href="/graphiql">The IDE</a>');
   expect(response.headers.get('cache-control')).toBe('no-store');
 });
 
@@ -112,7 +112,7 @@ describe('with tokens', () => {
     ['JWT_SECRET', secretSigner().env, 'npm run token -- --sub demo-player --recipe phone-app'],
     ['JWT_JWKS_URL', provider, 'Tokens are issued by https://issuer.example.'],
     ['CLIENT_TOKENS_FILE', clients, 'npm run token -- --client my-tool --recipe support'],
-  ])('%s: the start page and GraphiQL say how to get one', async (_setting, env, how) => {
+  ])('%s: the start page and the IDE say how to get one', async (_setting, env, how) => {
     const gateway = await startGateway(NO_SERVICE, env);
     for (const path of ['/', '/graphiql']) expect(await (await fetch(gateway.url + path)).text()).toContain(how);
   });
@@ -124,7 +124,8 @@ describe('with tokens', () => {
     expect(withTokens).not.toContain('OPEN');
     const open = announce(loadConfig({}), urls);
     expect(open).toMatch(/OPEN: no token setting is given/);
-    expect(open).not.toContain('npm run token');
+    expect(open).not.toMatch(/npm run token|GraphiQL/);
+    expect(open).toMatch(/^ {2}IDE {14}http:\/\/127\.0\.0\.1:1\/graphiql /m);
     const listed = loadConfig({ PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: 'listed.json' });
     expect([announce(listed, urls), open].map((text) => text.includes('Try it'))).toEqual([false, true]);
   });
