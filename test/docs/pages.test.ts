@@ -57,3 +57,9 @@ test.each([
 ])('%s has at most %i lines', (path, most) => {
   expect(read(path).split('\n').length - 1).toBeLessThanOrEqual(most);
 });
+
+test('the changes of 0.2.0 have at most 120 lines', () => {
+  const section = read('CHANGELOG.md').split(/^(?=## )/m)[1] ?? '';
+  expect(section).toMatch(/^## 0\.2\.0 .*^### To upgrade the gateway$/ms);
+  expect(section.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
+});
