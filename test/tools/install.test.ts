@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+
+type Entry = { link?: boolean; os?: string[]; cpu?: string[]; libc?: string[] };
+
+/* Each package is one more to review and to update. What only a test needs has a lock file of its own: see CONTRIBUTING.md. */
+test('npm ci installs at most 860 packages', () => {
+  const { packages }: { packages: Record<string, Entry> } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  // Of packages that exist for each platform, one is installed: on Linux, x64, glibc as anywhere.
+  const fits = ({ os, cpu, libc }: Entry) =>
+    (os ?? ['linux']).includes('linux') && (cpu ?? ['x64']).includes('x64') && (libc ?? ['glibc']).includes('glibc');
+  const installed = Object.entries(packages).filter(
+    ([path, entry]) => path.includes('node_modules/') && !entry.link && fits(entry),
+  );
+  expect(installed.length).toBeGreaterThan(400);
+  expect(installed.length).toBeLessThanOrEqual(860);
+});
