@@ -40,7 +40,8 @@ function run(mutate, tests) {
     ignorePatterns: ['docs', 'deploy', 'examples'],
     // Git, Biome and the tests leave dist/ out.
     tempDirName: 'dist/mutation',
-    reporters: ['progress-append-only'],
+    plugins: ['@stryker-mutator/*', local('reporter.mjs')],
+    reporters: [process.stderr.isTTY ? 'line' : 'progress-append-only'],
     // Most texts are for people.
     mutator: { excludedMutations: ['StringLiteral'] },
     concurrency: 1,
