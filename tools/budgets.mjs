@@ -13,7 +13,7 @@ const BUDGETS = {
   config: 901,
   engine: 1320,
   graphql: 1588,
-  http: 780,
+  http: 790,
   limits: 212,
   'persisted-operations': 300,
   process: 820,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { parse, validate } from 'graphql';
 import { loadConfig } from '../../src/config/config.ts';
@@ -24,6 +25,8 @@ const NO_SERVICE = 'http://127.0.0.1:9';
 const development = await startGateway(NO_SERVICE);
 const production = await startGateway(NO_SERVICE, { NODE_ENV: 'production', ...secretSigner().env });
 
+const read = (path: string) => readFileSync(new URL(`../..${path}`, import.meta.url), 'utf8');
+
 /** Status and type of the response to a GET, and the code of the error or the data. */
 async function get({ url }: TestGateway, path: string, headers: Headers) {
   const response = await fetch(url + path, { headers });
@@ -39,6 +42,7 @@ test.each<[string, string, Headers, unknown[]]>([
   ['a browser at /graphiql', '/graphiql', BROWSER, PAGE],
   ['a browser at a mistyped /grahpiql', '/grahpiql', BROWSER, NOT_FOUND],
   ['a browser at /', '/', BROWSER, PAGE],
+  ['a browser at a file that the start page does not link', '/docs/benchmarks.json', BROWSER, NOT_FOUND],
   ['a program at /', '/', { accept: '*/*' }, PAGE],
   ['a program that asks for JSON, with a query', QUERY, PROGRAM, ANSWER],
   ['a program that takes anything, with a query', QUERY, { accept: '*/*', ...PREFLIGHTED }, ANSWER],
@@ -53,6 +57,7 @@ test.each<[string, string, Headers, unknown[]]>([
   ['a browser at /graphql with a query', QUERY, { ...BROWSER, ...PREFLIGHTED }, REFUSED],
   ['a browser at /graphiql', '/graphiql', BROWSER, NOT_FOUND],
   ['a browser at /', '/', BROWSER, NOT_FOUND],
+  ['a browser at /docs/clients.md', '/docs/clients.md', BROWSER, NOT_FOUND],
 ])('in production, without any page: %s', async (_who, path, headers, expected) => {
   expect(await get(production, path, headers)).toEqual(expected);
 });
@@ -68,6 +73,12 @@ test('the start page leads to everything that there is, says that no token is ne
   expect(paths).toEqual(expect.arrayContaining(['/graphql', '/graphiql', '/schema.graphql']));
   expect(paths.filter((path) => path.includes('demo-throttled'))).toHaveLength(1);
   for (const path of paths) expect((await get(development, path, BROWSER))[0]).toBe(200);
+  const pages = paths.filter((path) => path.endsWith('.md'));
+  expect(pages).toEqual(expect.arrayContaining(['/docs/clients.md', '/docs/operations.md', '/CONTRIBUTING.md']));
+  for (const path of pages) {
+    const page = await fetch(development.url + path, { headers: BROWSER });
+    expect([page.headers.get('content-type'), await page.text()]).toEqual(['text/plain; charset=utf-8', read(path)]);
+  }
   const queries = paths.flatMap((path) => new URL(path, development.url).searchParams.get('query') ?? []);
   for (const query of queries) expect(validate(schema, parse(query))).toEqual([]);
 });

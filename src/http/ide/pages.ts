@@ -1,6 +1,6 @@
 /* What developers open in a browser. Served outside production only. */
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -31,7 +31,7 @@ export function readExamples(schemaDirectory: URL): Example[] {
   });
 }
 
-/** Serves the start page at `/`, the schema as SDL and GraphiQL. Returns what sends the Sandbox, for `/graphql`. */
+/** Serves the start page at `/` and the pages that it links, the schema as SDL and GraphiQL. Returns what sends the Sandbox, for `/graphql`. */
 export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDirectory: URL, auth: AuthConfig) {
   const examples = readExamples(schemaDirectory);
   const hint = tokenHint(auth)?.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
@@ -39,7 +39,12 @@ export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDi
   const start = startPage(asset, hint ?? OPEN);
   const policy = `${START_POLICY}; script-src 'sha256-${hash('sha256', start.script, 'base64')}'`;
   app.get('/', (_request, reply) => send(reply, 'Referral gateway', policy, start.html));
-  app.get('/schema.graphql', (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
+  app.get('/schema.graphql', (_request, reply) => reply.type(TEXT).send(printSdl(schema)));
+  // The project names no address of its repository: its pages are sent from here. The image has none.
+  for (const [, path = ''] of start.html.matchAll(/href="(\/[\w/]+\.md)"/g)) {
+    const file = new URL(`..${path}`, schemaDirectory);
+    if (existsSync(file)) app.get(path, (_request, reply) => reply.type(TEXT).send(readFileSync(file)));
+  }
   const createGraphiql = () => createScript(GRAPHQL_PATH, examples, hint !== undefined, asset);
   app.get('/graphiql', async (_request, reply) => {
     // Browsers keep the script: its address contains its hash.
@@ -60,6 +65,8 @@ function send(reply: FastifyReply, title: string, policy: string, body: string):
   void reply.type('text/html; charset=utf-8').header('content-security-policy', policy);
   return reply.send(`<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>${body}`);
 }
+
+const TEXT = 'text/plain; charset=utf-8';
 
 const OPEN = 'This gateway is open: no token is needed, and every request is made as the player "demo-player".';
 
