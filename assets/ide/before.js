@@ -8,8 +8,21 @@ const state = JSON.parse(stored.getItem('graphiql:tabState'));
 const [tab] = state?.tabs ?? [];
 if (tab) stored.setItem('graphiql:tabState', JSON.stringify({ ...state, activeTabIndex: 0 }));
 for (const name of tab ? ['query', 'variables'] : []) stored.setItem(`graphiql:${name}`, tab[name] ?? '');
-if (stored.getItem('graphiql:visiblePlugin') === null)
-  stored.setItem('graphiql:visiblePlugin', 'Documentation Explorer');
+// Shares of the width: the documentation's in relation to the rest, the editor's in relation to the response.
+const first = { visiblePlugin: 'Documentation Explorer', docExplorerFlex: '0.27', editorFlex: '1.3' };
+for (const [name, value] of Object.entries(first)) {
+  if (stored.getItem(`graphiql:${name}`) === null) stored.setItem(`graphiql:${name}`, value);
+}
+// GraphiQL's tabs hold buttons, which no `tab` may: they become a list of buttons, of which one is current.
+const root = document.querySelector('#root');
+new MutationObserver(() => {
+  root.querySelector('.graphiql-tabs')?.removeAttribute('role');
+  for (const item of root.querySelectorAll('.graphiql-tab[aria-selected]')) {
+    item.querySelector('button').ariaCurrent = item.ariaSelected;
+    item.removeAttribute('role');
+    item.removeAttribute('aria-selected');
+  }
+}).observe(root, { subtree: true, childList: true, attributeFilter: ['aria-selected'] });
 let accepted = 'Bearer';
 window.fetch = async (url, options) => {
   const headers = new Headers(options?.headers);

@@ -25,7 +25,8 @@ ${asset('ide/before.js')}
   document.head.append(Object.assign(document.createElement('style'), { textContent: ${JSON.stringify(css + asset('ide/panel.css'))} }));
   const workers = ${JSON.stringify({ editorWorkerService, json, graphql })};
   const workerOf = (label) => new Blob([workers[label]], { type: 'text/javascript' });
-  self.MonacoEnvironment = { getWorkerUrl: (_id, label) => URL.createObjectURL(workerOf(label)) };
+  self.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_id, label) => URL.createObjectURL(workerOf(label)) };
   ${js};
+  monaco.editor.onDidCreateEditor((editor) => editor.updateOptions({ fontSize: 13, lineDecorationsWidth: 4, wordWrap: 'on' }));
   YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(options)});`;
 }
