@@ -66,6 +66,12 @@ const merged = stored((known, incoming, { mergeObjects }) =>
   incoming ? mergeObjects(known ?? {}, incoming) : (known ?? null),
 );
 
+/** Whether two collections of a coupon have different ids. A document need not select them. */
+const isOther = (...collections: readonly [object, object]) => {
+  const [known, incoming] = collections.map((one) => Reflect.get(one, 'collectionId'));
+  return known != null && incoming != null && known !== incoming;
+};
+
 /** An object without an id that is never missing by itself: the same. */
 const embedded = { merge: true } as const;
 
@@ -115,10 +121,13 @@ export const cacheConfig: InMemoryCacheConfig = {
     ReferredFriend: { fields: { player: part('lang') } },
     Coupon: {
       fields: {
+        // Null where the service has none.
         collections: {
           merge: (known, incoming, { mergeObjects }) =>
-            known?.length === incoming?.length
-              ? known.map((one: object, index: number) => mergeObjects(one, incoming[index]))
+            known && known.length === incoming?.length
+              ? known.map((one: object, index: number) =>
+                  isOther(one, incoming[index]) ? incoming[index] : mergeObjects(one, incoming[index]),
+                )
               : incoming,
         },
       },

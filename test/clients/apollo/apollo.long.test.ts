@@ -400,6 +400,27 @@ test('screens that select different members of what has no id complete each othe
   expect(sent).toHaveLength(2);
 });
 
+test('a coupon can have no collections, and a collection in the place of another one does not get its name', async () => {
+  const queryOf = (fields: string) =>
+    gql`query { player(playerUniqueId: "p1") { id coupons { id collections { ${fields} } } } }`;
+  const [whole, ids] = [queryOf('collectionId collectionName'), queryOf('collectionId')];
+  const __typename = 'Collection';
+  const lists = [null, null, [{ __typename, collectionId: 'a', collectionName: 'A' }], [{ __typename, collectionId: 'b' }]];
+  const left = [...lists];
+  const fetch = async () => {
+    const coupons = [{ __typename: 'Coupon', id: '1', collections: left.shift() }];
+    return Response.json({ data: { player: { __typename: 'Player', id: 'p1', coupons } } });
+  };
+  const client = connect({ fetch, token: undefined });
+  const read: unknown[] = [];
+  for (const query of [whole, whole, whole, ids]) {
+    const { data } = await client.query({ query, fetchPolicy: 'network-only' });
+    read.push(Reflect.get(Object(data), 'player').coupons[0].collections);
+  }
+  expect(read).toEqual(lists);
+  expect(client.readQuery({ query: whole })).toBeNull();
+});
+
 test('a list begins anew when its first page is another one', async () => {
   const { client, screen, names } = await watchFriends();
   const data = structuredClone(client.readQuery(WITH_FRIENDS));
