@@ -1,20 +1,20 @@
-import type { ApolloLink } from '@apollo/client';
-import { print } from 'graphql';
-import { isRetryable, type ResponseError, valueAt } from './errors.ts';
+import type { ApolloCache, ApolloLink } from '@apollo/client';
+import { type DocumentNode, print, visit } from 'graphql';
+import { isRetryable, type Path, valueAt } from './errors.ts';
 
 /*
  * Apollo's cache has no errors. It stores the null of a part that could not be read as if there were no such part. Three things
  * keep such a null from being taken for data:
  * - `withoutMissing`: where nothing of a player could be read, the response has no null in its place, so the cached player stays.
  * - `setLive` and `isLive`: a null that comes from a saved cache is missing, so Apollo asks for the field.
- * - `forgetWhenClosed`: a null is removed when no screen shows the error that came with it.
+ * - `forgetMissing`: a null is removed before another screen reads it, because that screen has not got the error.
  */
 
-/** A result without each field of the operation that is null because of an error that may be retried. */
+/** A result without each field of a query that is null because of an error that may be retried. */
 export function withoutMissing(operation: ApolloLink.Operation, result: ApolloLink.Result): ApolloLink.Result {
   const { data, errors = [] } = result;
   const lost = errors.flatMap((error) => (isRetryable(error) && error.path?.length === 1 ? error.path : []));
-  if (!data || lost.length === 0) return result;
+  if (!data || lost.length === 0 || operation.operationType !== 'query') return result;
   const left = Object.entries(data).filter(([name, value]) => value !== null || !lost.includes(name));
   const { client, query, variables } = operation;
   // With an empty object Apollo shows what the cache has, and warns if that is not all of the query.
@@ -33,39 +33,67 @@ export function isLive(storage: Record<string, unknown>, known: unknown): boolea
   return known !== null || storage['isLive'] === true;
 }
 
-/** How often to look whether a query is still shown, in milliseconds. */
-const LOOK_AGAIN_MS = 1_000;
+/** A field that is null because of an error: the cache's id of its object, and its name. */
+type Missing = readonly [id: string, name: string];
 
 /**
- * Takes the responses to queries. When no screen watches a query any more, the nulls that its last response had because of errors
- * that may be retried are removed from the cache, so that the next screen asks for them.
+ * Takes responses that Apollo has stored. A null that came with an error belongs to the screen that shows the error. When the next
+ * screen with this field begins, the null is removed, so that Apollo asks for the field; at once when no screen waits for the
+ * response, as for `client.query` and mutations.
  */
-export function forgetWhenClosed(): (operation: ApolloLink.Operation, result: ApolloLink.Result) => void {
-  /** The cache's ids of the objects that lack a part, by query. */
-  const incomplete = new Map<string, readonly (string | undefined)[]>();
-  return ({ client, query, operationName, variables }, { data, errors = [] }) => {
+export function forgetMissing(): (operation: ApolloLink.Operation, result: ApolloLink.Result) => void {
+  const lists = new WeakMap<ApolloCache, Map<string, Missing>>();
+  const listOf = (cache: ApolloCache) => {
+    const list = lists.get(cache) ?? new Map<string, Missing>();
+    if (lists.has(cache)) return list;
+    lists.set(cache, list);
+    const { watch } = cache;
+    // Apollo calls it when a query begins to be shown, also again or with other variables, before it decides whether to send it.
+    cache.watch = (options) => {
+      const text = options.watcher && list.size > 0 ? print(options.query) : '';
+      for (const [key, missing] of list) if (text.includes(missing[1]) && list.delete(key)) remove(cache, missing);
+      return Reflect.apply(watch, cache, [options]);
+    };
+    return list;
+  };
+  return ({ client, query, operationName, operationType, variables }, { data, errors = [] }) => {
+    if (errors.length === 0) return;
+    const { cache } = client;
+    const list = listOf(cache);
     const key = JSON.stringify([operationName ?? print(query), variables]);
-    const ids = missingIn(errors).map((path) => client.cache.identify(Object(valueAt(data, path.slice(0, -1)))));
-    const isWatched = incomplete.has(key);
-    if (ids.length === 0 && !isWatched) return;
-    incomplete.set(key, ids);
-    if (isWatched) return;
-    const isShown = () =>
+    const isShown =
+      operationType === 'query' &&
       [...client.getObservableQueries('active')].some(
         (one) => one.hasObservers() && JSON.stringify([one.queryName ?? print(one.query), one.variables]) === key,
       );
-    const timer = setInterval(() => {
-      if (isShown()) return;
-      clearInterval(timer);
-      for (const id of incomplete.get(key) ?? []) {
-        if (id) client.cache.modify({ id, fields: (value, { DELETE }) => value ?? DELETE, broadcast: false });
-      }
-      incomplete.delete(key);
-    }, LOOK_AGAIN_MS);
-    // Lets a program of Node end.
-    Object(timer).unref?.();
+    for (const missing of errors.flatMap(({ path }) => (path ? missingAt(cache, query, data, path) : []))) {
+      if (isShown) list.set(missing.join(), missing);
+      else remove(cache, missing);
+    }
   };
 }
 
-const missingIn = (errors: readonly ResponseError[]) =>
-  errors.flatMap((error) => (isRetryable(error) && error.path && error.path.length > 1 ? [error.path] : []));
+/** The fields that are null because of an error with this path: more than one if the document has several with that alias. */
+function missingAt(cache: ApolloCache, document: DocumentNode, data: unknown, path: Path): Missing[] {
+  const end = path.findIndex((_, index) => valueAt(data, path.slice(0, index + 1)) == null);
+  // Of an item of a list, the list.
+  const at = path
+    .slice(0, end + 1)
+    .join('.')
+    .replace(/(\.\d+)+$/, '')
+    .split('.');
+  const key = at.pop();
+  const id = at.length === 0 ? 'ROOT_QUERY' : cache.identify(Object(valueAt(data, at)));
+  const names = new Set<string>();
+  visit(document, {
+    Field({ alias, name }) {
+      if ((alias ?? name).value === key) names.add(name.value);
+    },
+  });
+  return id === undefined ? [] : [...names].map((name) => [id, name]);
+}
+
+function remove(cache: ApolloCache, [id, name]: Missing): void {
+  const isMissing = (value: unknown) => value === null || (Array.isArray(value) && value.includes(null));
+  cache.modify({ id, fields: { [name]: (value, { DELETE }) => (isMissing(value) ? DELETE : value) } });
+}

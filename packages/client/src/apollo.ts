@@ -1,7 +1,7 @@
 import type { FieldMergeFunction, FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
-import { forgetWhenClosed, isLive, setLive, withoutMissing } from './apollo-missing.ts';
+import { forgetMissing, isLive, setLive, withoutMissing } from './apollo-missing.ts';
 import { createSend, type FetchOptions } from './fetch.ts';
 
 export interface GatewayLinkOptions extends FetchOptions {
@@ -11,8 +11,8 @@ export interface GatewayLinkOptions extends FetchOptions {
 
 /**
  * The last link of an Apollo Client: Apollo's own `HttpLink` with `createFetch`, whose options it takes. Headers, client awareness
- * and links in front work as with `HttpLink`. When nothing of a player can be read, the cached player stays. A part that is
- * still missing when its screen is closed is removed from the cache, so that the next screen asks for it.
+ * and links in front work as with `HttpLink`. When nothing of a player can be read, the cached player stays. Each screen that
+ * begins asks for the parts that are missing, although the cache has a null for them.
  *
  * Needs `defaultOptions`: with Apollo's own, errors would discard the data. Missing parts are asked for again with `heal` or
  * `useHealing`.
@@ -20,14 +20,14 @@ export interface GatewayLinkOptions extends FetchOptions {
 export function createGatewayLink({ url, ...options }: GatewayLinkOptions): ApolloLink {
   const send = createSend(options);
   const linkOf = (isQuery: boolean) => new HttpLink({ uri: url, fetch: (input, init) => send(input, init, isQuery) });
-  const forget = forgetWhenClosed();
+  const forget = forgetMissing();
   const noteMissing = new ApolloLink(
     (operation, forward) =>
       new Observable((observer) => {
         const subscription = forward(operation).subscribe({
           next: (result) => {
-            forget(operation, result);
             observer.next(withoutMissing(operation, result));
+            forget(operation, result);
           },
           error: (error: unknown) => observer.error(error),
           complete: () => observer.complete(),
@@ -35,11 +35,8 @@ export function createGatewayLink({ url, ...options }: GatewayLinkOptions): Apol
         return () => subscription.unsubscribe();
       }),
   );
-  return ApolloLink.split(
-    ({ operationType }) => operationType === 'query',
-    noteMissing.concat(linkOf(true)),
-    linkOf(false),
-  );
+  const sending = ApolloLink.split(({ operationType }) => operationType === 'query', linkOf(true), linkOf(false));
+  return noteMissing.concat(sending);
 }
 
 /**

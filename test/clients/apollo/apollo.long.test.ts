@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, ApolloLink, type DocumentNode, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { ApolloProvider, useQuery } from '@apollo/client/react';
 import { afterEach, expect, jest, test } from '@jest/globals';
@@ -207,9 +207,72 @@ test('a part that was missing is asked for when the screen is opened again, also
   const restored = connect();
   restored.cache.restore(saved);
   await watch(restored).shows(isWhole);
-  await until(() => client.readQuery(SCREEN) === null);
   await watch(client).shows(isWhole);
   expect(sentAs('Screen')).toBe(3);
+});
+
+const USABLE = 'coupons(filter: { usableNow: true }) { id code }';
+const couponsIn = ({ data }: { data?: unknown }) => Reflect.get(Object(data), 'player')?.coupons;
+
+test.each([
+  ['the same query', SCREEN],
+  ['another query', { query: gql`query Other { player(playerUniqueId: "p1") { id ${USABLE} } }` }],
+])('a screen with %s that begins before the one with a missing part is closed asks for the part', async (_, options) => {
+  upstream.on('GET /coupon', FAILS);
+  const { client, shows, subscription } = watch();
+  await shows(isPartial);
+  upstream.on('GET /coupon', 'usual');
+  const next = client.watchQuery<unknown>({ ...options, query: options.query as DocumentNode });
+  open.add(next.subscribe({}));
+  subscription.unsubscribe();
+  await until(() => couponsIn(next.getCurrentResult())?.length === 5);
+});
+
+test('when the variables of a screen are those of before again, it asks for the part that was missing', async () => {
+  upstream.on('GET /coupon', FAILS);
+  const { screen, shows } = watch();
+  await shows(isPartial);
+  upstream.on('GET /coupon', 'usual');
+  for (const playerUniqueId of ['p8', 'p1']) await screen.setVariables({ playerUniqueId });
+  const player = screen.getCurrentResult().data?.player;
+  expect([player?.id, player?.coupons?.length]).toEqual(['p1', 5]);
+});
+
+test.each([
+  ['a part', ['player', 'coupons'], { __typename: 'Player', id: 'p1', coupons: null }],
+  ['a player', ['player'], null],
+])('each screen gets the error of %s that may never be read', async (_, path, player) => {
+  const errors = [{ message: 'No.', path, extensions: { code: 'FORBIDDEN', retryable: false } }];
+  const client = connect({ fetch: async () => Response.json({ data: { player }, errors }), token: undefined });
+  for (let time = 0; time < 2; time += 1) {
+    const screen = client.watchQuery({ query: app.Coupons, variables: ME });
+    const subscription = screen.subscribe({});
+    await until(() => !screen.getCurrentResult().loading);
+    expect(gatewayErrors(screen.getCurrentResult().error)).toMatchObject([{ code: 'FORBIDDEN' }]);
+    subscription.unsubscribe();
+  }
+});
+
+test('a part that could not be read after an event is asked for by the next query', async () => {
+  const client = connect();
+  upstream.on('GET /coupon', FAILS);
+  const mutation = gql`mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { player { id ${USABLE} } } }`;
+  const input = { ...ME, events: [{ name: 'open_app' }] };
+  const { error } = await client.mutate({ mutation, variables: { input } });
+  expect(gatewayErrors(error)).toMatchObject([{ outcome: 'DONE' }]);
+  upstream.on('GET /coupon', 'usual');
+  const query = gql`query { player(playerUniqueId: "p1") { id ${USABLE} } }`;
+  expect(couponsIn(await client.query({ query }))).toHaveLength(5);
+});
+
+test('a part that is missing leaves the other nulls of its object in the cache, also when it has an alias', async () => {
+  const player = { __typename: 'Player', id: 'p1', referralLink: null, all: null };
+  const errors = [{ message: 'Not now.', path: ['player', 'all'], extensions: { retryable: true } }];
+  const client = connect({ fetch: async () => Response.json({ data: { player }, errors }), token: undefined });
+  const queryOf = (fields: string) => ({ query: gql`query { player(playerUniqueId: "p1") { id ${fields} } }` });
+  await client.query(queryOf('referralLink all: coupons { id }'));
+  await until(() => client.readQuery(queryOf('coupons { id }')) === null);
+  expect(client.readQuery(queryOf('referralLink'))).toMatchObject({ player: { referralLink: null } });
 });
 
 test('a cache that was saved with a null, as by Apollo’s link alone, is asked again for what is missing', async () => {
@@ -437,9 +500,8 @@ test('a list keeps its pages when the next one fails, with the error for the cal
   upstream.on('GET /referrals', FAILS);
   await expect(fetchMore()).rejects.toMatchObject({ errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }] });
   expect(names()).toEqual(friends(40));
-  const client = connect();
-  await client.query(WITH_FRIENDS);
-  expect(client.readQuery(WITH_FRIENDS)?.player).toMatchObject({ referredFriendsConnection: null });
+  const { data } = await connect().query(WITH_FRIENDS);
+  expect(data?.player).toMatchObject({ referredFriendsConnection: null });
 });
 
 test('pages with numbers, and the languages of a field, are kept apart', async () => {
