@@ -1,4 +1,4 @@
-import type { FieldMergeFunction, FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
+import type { ErrorPolicy, FieldMergeFunction, FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
 import { forgetMissing, isLive, setLive, withoutMissing } from './apollo-missing.ts';
@@ -150,17 +150,17 @@ export const defaultOptions: {
   mutate: { errorPolicy: 'all' },
 };
 
-/** Apollo's types of results follow these options. */
+/** Apollo's types allow these options, and require none: an application can have another client. */
 declare module '@apollo/client' {
   namespace ApolloClient.DeclareDefaultOptions {
     interface WatchQuery {
-      errorPolicy: 'all';
+      errorPolicy?: ErrorPolicy;
     }
     interface Query {
-      errorPolicy: 'all';
+      errorPolicy?: ErrorPolicy;
     }
     interface Mutate {
-      errorPolicy: 'all';
+      errorPolicy?: ErrorPolicy;
     }
   }
 }

@@ -69,6 +69,15 @@ const isWhole = ({ data, error }: Shown) => data?.player?.coupons?.length === 5 
 
 test('the snippets have correct types', () => runScript('apollo', 'types'));
 
+// The test above compiles it.
+test.each([undefined, { query: { errorPolicy: 'none' } }, { watchQuery: { errorPolicy: 'ignore' } }] as const)(
+  'another client of the application has options of its own: %j',
+  async (defaultOptions) => {
+    const options = { cache: new InMemoryCache(), link: ApolloLink.empty(), ...(defaultOptions && { defaultOptions }) };
+    expect(new ApolloClient(options).defaultOptions).toEqual(defaultOptions ?? {});
+  },
+);
+
 test('a player that cannot be read has a button to try again; one that does not exist says so', async () => {
   const Screen = await importScreen('apollo');
   await expectNoPlayer(upstream, (playerUniqueId, token) => {
