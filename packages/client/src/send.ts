@@ -47,7 +47,7 @@ export async function send(
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     const progress: Progress = {};
-    const request = (signal: AbortSignal) => fetch(input, { ...options, signal }, progress);
+    const request = (signal: AbortSignal | null) => fetch(input, { ...options, signal }, progress);
     const once = within(timeoutMs, signal, async (signal) => attemptOf(await request(signal), url, kind));
     const { errors, isFinal, finish } = await once.catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);

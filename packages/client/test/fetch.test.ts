@@ -492,3 +492,31 @@ test('in tests of screens, a fake clock holds no request', async () => {
   const own = createFetch({ fetch: after(page(503), page(503), Response.json({ data: { player: null } })) });
   expect(await (await own(url, post(READ))).json()).toEqual({ data: { player: null } });
 });
+
+test('in tests of screens with jsdom, whose signals the `fetch` of Node refuses, a request is sent and can be aborted', async () => {
+  const original = globalThis.AbortController;
+  /** As that of jsdom: an object of another class. */
+  globalThis.AbortController = class {
+    readonly signal: AbortSignal = Object.assign(new EventTarget(), {
+      aborted: false,
+      reason: undefined,
+    }) as AbortSignal;
+    abort(reason: unknown = new Error('closed')) {
+      Object.assign(this.signal, { aborted: true, reason }).dispatchEvent(new Event('abort'));
+    }
+  };
+  testMode.on = true;
+  try {
+    const abort = new AbortController();
+    const read = createFetch({ token: valid });
+    for (const more of [{}, { signal: abort.signal }]) expect((await read(url, post(READ, more))).status).toBe(200);
+    const held = upstream.hold('GET /player');
+    const closed = read(url, post(READ, { signal: abort.signal }));
+    await held.arrived;
+    abort.abort();
+    await expect(closed).rejects.toThrow('closed');
+    held.release();
+  } finally {
+    globalThis.AbortController = original;
+  }
+});
