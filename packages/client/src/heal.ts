@@ -12,7 +12,7 @@ export interface HealOptions {
 
 /**
  * Asks again for what is missing, while an error says that this can help: at pauses that grow from 2 s to 60 s, at least as
- * long as the gateway asks, each with a random share; not in a hidden tab or without a network, and at once when these are
+ * long as the gateway asks, each with a random share; not in a hidden tab. At once when that is visible again, or the network is
  * back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
  * which the signal aborts.
  *
@@ -35,33 +35,24 @@ function errorsIn(result: unknown): readonly GatewayError[] {
   return gatewayErrors(error ?? errors ?? data?.errors);
 }
 
-/** Whether somebody can see the page, and it can reach the gateway. Always where there is no page, as on phones. */
-const isAwake = () => !globalThis.document?.hidden && globalThis.navigator?.onLine !== false;
-
-/** Resolves after a time, or when the page wakes up; not while it sleeps; at once when the signal aborts. */
+/** Resolves after a time, or when the network is back; in a hidden page when that is visible again; when the signal aborts. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
+    // Not `navigator.onLine`, which can be false although the gateway can be reached.
     const events: [Partial<EventTarget> | undefined, string][] = [
       [globalThis.document, 'visibilitychange'],
       [globalThis, 'online'],
-      [globalThis, 'offline'],
     ];
-    let isOver = !isAwake();
     const end = () => {
       forget();
-      for (const [target, name] of events) target?.removeEventListener?.(name, check);
+      for (const [target, name] of events) target?.removeEventListener?.(name, wake);
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    const check = () => {
-      if (!isAwake()) isOver = true;
-      else if (isOver) end();
-    };
-    const forget = after(milliseconds, () => {
-      isOver = true;
-      check();
-    });
-    for (const [target, name] of events) target?.addEventListener?.(name, check);
+    // Where there is no page, as on phones, nothing is hidden.
+    const wake = () => globalThis.document?.hidden || end();
+    const forget = after(milliseconds, wake);
+    for (const [target, name] of events) target?.addEventListener?.(name, wake);
     signal?.addEventListener('abort', end);
     if (signal?.aborted) end();
   });

@@ -62,12 +62,17 @@ test('ends with its signal, also in a pause, and asks no more', async () => {
   expect(asked).toBe(0);
 });
 
-test('not in a hidden tab or without a network; at once when they are back', async () => {
-  const page = Object.assign(new EventTarget(), { hidden: true });
-  const network = { onLine: true };
-  for (const [name, value] of Object.entries({ document: page, navigator: network })) {
+/** Makes a page and a `navigator` until the end of the test. */
+function open(hidden: boolean, onLine: boolean) {
+  const page = Object.assign(new EventTarget(), { hidden });
+  for (const [name, value] of Object.entries({ document: page, navigator: { onLine } })) {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   }
+  return page;
+}
+
+test('not in a hidden tab; at once when it is visible', async () => {
+  const page = open(true, true);
   testMode.on = true;
   let asked = 0;
   const again = async () => {
@@ -77,17 +82,33 @@ test('not in a hidden tab or without a network; at once when they are back', asy
   const healed = heal({ errors: [busy()], again });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(asked).toBe(0);
-  testMode.on = false;
-  network.onLine = false;
   page.hidden = false;
-  page.dispatchEvent(new Event('visibilitychange'));
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(asked).toBe(0);
-  network.onLine = true;
-  testMode.on = true;
   page.dispatchEvent(new Event('visibilitychange'));
   expect(await healed).toEqual([]);
   expect(asked).toBe(2);
+});
+
+test('asks also while the browser says that there is no network, as it wrongly can; the return of the network ends a pause', async () => {
+  jest.useFakeTimers();
+  open(false, false);
+  const listeners = new EventTarget();
+  const globals = ['addEventListener', 'removeEventListener'] as const;
+  for (const name of globals) Reflect.set(globalThis, name, listeners[name].bind(listeners));
+  let asked = 0;
+  const again = async () => {
+    asked += 1;
+    return { errors: asked < 2 ? [busy()] : [] };
+  };
+  try {
+    const healed = heal({ errors: [busy()], again });
+    await jest.advanceTimersByTimeAsync(3_000);
+    expect(asked).toBe(1);
+    listeners.dispatchEvent(new Event('online'));
+    expect(await healed).toEqual([]);
+  } finally {
+    for (const name of globals) Reflect.deleteProperty(globalThis, name);
+    jest.useRealTimers();
+  }
 });
 
 test('does not wait longer because a phone slept during a request', async () => {
