@@ -43,7 +43,6 @@ export async function send(
   const { fetch, timeoutMs = TIMEOUT_MS, attempts = 5, onFailed } = sender;
   const { signal } = options;
   const url = String(Object(input).url ?? input);
-  if (!isAddress(url)) throw notSent(`The address "${url}" is not an absolute URL.`);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     const progress: Progress = {};
@@ -66,12 +65,6 @@ export async function send(
     isUnknown ||= errors.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
     await wait(pauseAfter(attempt, askedFor(errors)), signal);
   }
-}
-
-/** On a server there is no page that an address is relative to. `localhost:4000/graphql` has a scheme, but no host. */
-function isAddress(url: string): boolean {
-  const scheme = /^[\w.+-]+:(\/\/[^/])?/.exec(url);
-  return scheme ? !!scheme[1] : !!globalThis.location;
 }
 
 function withUnknown(error: ResponseError, kind: Kind): ResponseError {

@@ -51,6 +51,9 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
   const send = async (url: Parameters<Fetch>[0], init: RequestInit | undefined, progress: Progress) => {
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
+    const address = String(given?.url ?? url);
+    // A framework's own `fetch` can know what an address is relative to.
+    if (!options.fetch && !isAddress(address)) throw notSent(`The address "${address}" is not an absolute URL.`);
     // Not `throwIfAborted`: React Native has none.
     const signal = init?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
@@ -86,3 +89,9 @@ const globalFetch: Fetch = async (...request) => {
   if (!globalThis.fetch) throw notSent('There is no global fetch: give the option `fetch`.');
   return await globalThis.fetch(...request);
 };
+
+/** On a server there is no page that an address is relative to. `localhost:4000/graphql` has a scheme, but no host. */
+function isAddress(url: string): boolean {
+  const scheme = /^[\w.+-]+:(\/\/[^/])?/.exec(url);
+  return scheme ? !!scheme[1] : !!globalThis.location;
+}

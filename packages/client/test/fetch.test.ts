@@ -223,18 +223,19 @@ test('without a global `fetch`, as in Jest with jsdom, a request fails at once, 
 });
 
 test.each(['/graphql', 'localhost:4000/graphql', 'https:///graphql', 'https://', 'undefined', ''])(
-  'the address %j without a page fails at once, and says so',
+  'the address %j without a page fails at once, and says so; a `fetch` of the application, as of a framework, gets it',
   async (address) => {
-    const calls: unknown[] = [];
-    const fetch = async (...request: unknown[]) => {
-      calls.push(request);
-      return page(200);
+    const error = await rejection(createFetch()(address, post(READ)));
+    expect([error.message, error.retryable, sent]).toEqual([expect.stringContaining('absolute URL'), false, []]);
+    expect((await rejection(createClient({ url: address }).request('{ me { id } }'))).message).toBe(error.message);
+    const asked: unknown[] = [];
+    const fetch = async (...[to]: Parameters<typeof globalThis.fetch>) => {
+      asked.push(to);
+      return Response.json({ data: { me: null } });
     };
-    const error = await rejection(createFetch({ fetch })(address, post(READ)));
-    expect([error.message, error.retryable, calls]).toEqual([expect.stringContaining('absolute URL'), false, []]);
-    expect((await rejection(createClient({ url: address, fetch }).request('{ me { id } }'))).message).toBe(
-      error.message,
-    );
+    expect((await createFetch({ fetch })(address, post(READ))).status).toBe(200);
+    await createClient({ url: address, fetch }).request('{ me { id } }');
+    expect(asked).toEqual([address, address]);
   },
 );
 
