@@ -3,12 +3,12 @@ import { reasonOf, type Sending, TIMEOUT_MS, unlessAborted, within } from './ret
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
- * gateway rejected the token with 401; until then its result is kept. White space around it is left out. Not given: no token, for
+ * gateway rejected the token with 401, then with the rejected one; until then its result is kept. White space around it is left out. Not given: no token, for
  * a gateway in development. A function that returns nothing, or what cannot be a bearer token, such as HTML or JSON, is
  * `NO_TOKEN`: the player is signed out. One that throws, or takes more than half of `timeoutMs`, is `TOKEN_UNAVAILABLE` and called
  * again.
  */
-export type Token = Text | (() => Text | Promise<Text>);
+export type Token = Text | ((rejected?: string) => Text | Promise<Text>);
 type Text = string | null | undefined;
 
 /** What sends a request, as the global one. Not its type, which has more than a function can have in Bun. */
@@ -41,13 +41,14 @@ const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
 export function authorizedFetch(options: AuthorizationOptions & Sending): AuthorizedFetch {
   const { token, fetch = globalFetch, timeoutMs = TIMEOUT_MS } = options;
   const fetchToken = async () => {
-    const value = String((typeof token === 'function' ? await token() : token) ?? '').trim();
+    const value = String((typeof token === 'function' ? await token(rejected) : token) ?? '').trim();
     if (BEARER_TOKEN.test(value)) return value;
     // A login page, for example.
     const cause = value ? new TypeError('The token has characters that no bearer token has.') : undefined;
     throw notSent('There is no token.', 'NO_TOKEN', cause);
   };
   let current: Promise<string> | undefined;
+  let rejected: string | undefined;
   const send = async (url: Parameters<Fetch>[0], init: RequestInit | undefined, progress: Progress) => {
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
@@ -78,8 +79,9 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     const { used, response } = await send(url, init, progress);
     const isStream = Object(init?.body).getReader !== undefined;
     if (response.status !== 401 || typeof token !== 'function' || isStream) return response;
-    if (used === current) current = undefined;
     progress.isRejected = true;
+    const text = await used;
+    if (used === current) [current, rejected] = [undefined, text];
     return (await send(url, init, progress)).response;
   };
 }

@@ -415,6 +415,24 @@ test.each<[string, unknown]>([
   expect(sent).toEqual([]);
 });
 
+test('a token function gets the token that was rejected, so that it can ask for another one', async () => {
+  const asked: unknown[] = [];
+  const token = (rejected?: string) => {
+    asked.push(rejected);
+    return rejected === 'one' ? 'two' : 'one';
+  };
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    const isRejected = new Headers(init?.headers).get('authorization') === 'Bearer one';
+    return Response.json({ data: { me: null } }, { status: isRejected ? 401 : 200 });
+  };
+  const own = createFetch({ token, fetch });
+  const both = await Promise.all([own(url, post(READ)), own(url, post(READ))]);
+  expect([both.map(({ status }) => status), asked]).toEqual([
+    [200, 200],
+    [undefined, 'one'],
+  ]);
+});
+
 test('no token at all is for a gateway in development', async () => {
   const fetch: typeof globalThis.fetch = async (_, init) =>
     Response.json({ data: { authorization: new Headers(init?.headers).get('authorization') } });
