@@ -4,8 +4,8 @@ import { after, pauseBeforeHealing } from './retry.ts';
 export interface HealOptions {
   /** What the last read reported: the error of any library, or a list of errors. */
   readonly errors: unknown;
-  /** The library's own refetch. Its result may have `error` or `errors`; it may reject with an error. */
-  readonly again: () => Promise<unknown>;
+  /** The library's own refetch. Its result may have `error` or `errors`; it may reject with an error, or return nothing. */
+  readonly again: () => unknown;
   /** Aborts when nothing shows the query any more. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,7 +24,7 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
     const askedMs = Math.max(...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
     await pause(pauseBeforeHealing(attempt, askedMs), signal);
     if (signal?.aborted) break;
-    left = await again().then(errorsIn, gatewayErrors);
+    left = await (async () => again())().then(errorsIn, gatewayErrors);
   }
   return left;
 }

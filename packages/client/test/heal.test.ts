@@ -47,6 +47,15 @@ test('ends with an error that is final, and goes on after a refetch that rejects
   expect(asked).toBe(0);
 });
 
+test('a refetch that returns nothing, as that of Vue Apollo before its query began, ends it; one that throws is an error', async () => {
+  testMode.on = true;
+  expect(await heal({ errors: [busy()], again: () => undefined })).toEqual([]);
+  const again = () => {
+    throw final;
+  };
+  expect(await heal({ errors: [busy()], again })).toEqual([final]);
+});
+
 test('ends with its signal, also in a pause, and asks no more', async () => {
   const abort = new AbortController();
   let asked = 0;
