@@ -11,11 +11,15 @@ const SOON_MS = 60_000;
  * `useHealing(result.error, () => execute({ requestPolicy: 'network-only' }))` for urql.
  */
 export function useHealing(error: unknown, refetch: () => unknown): void {
-  const { current: latest } = useRef({ error, refetch, attempt: 0, askedAt: 0 });
+  const { current: latest } = useRef({ error, refetch, attempt: 0, askedAt: 0, isAsking: false });
   Object.assign(latest, { error, refetch });
   const isBroken = gatewayErrors(error).some(({ retryable }) => retryable);
   useEffect(() => {
-    if (!isBroken) return undefined;
+    if (!isBroken) {
+      // Not by a read of its own: another player, for example, whose pauses begin anew.
+      if (!latest.isAsking) latest.attempt = 0;
+      return undefined;
+    }
     const abort = new AbortController();
     // Apollo Client has no error while it reads again: that does not begin the pauses anew.
     if (Date.now() - latest.askedAt > SOON_MS) latest.attempt = 0;
@@ -23,7 +27,12 @@ export function useHealing(error: unknown, refetch: () => unknown): void {
     const again = async () => {
       latest.attempt += 1;
       latest.askedAt = Date.now();
-      await latest.refetch();
+      latest.isAsking = true;
+      try {
+        await latest.refetch();
+      } finally {
+        latest.isAsking = false;
+      }
       return latest;
     };
     void heal({ errors: latest.error, again, signal: abort.signal }, latest.attempt + 1);

@@ -15,7 +15,7 @@ import {
 } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { useHealing } from '@referral-gateway/client/react';
-import { createElement } from 'react';
+import { createElement, useState } from 'react';
 import { concat, ignoreElements } from 'rxjs';
 import { startDemo } from '../../kit/demo.ts';
 import { until } from '../../kit/until.ts';
@@ -185,25 +185,56 @@ test('Apollo’s own HttpLink with `createFetch` and `useHealing`: a missing par
   await screen.see('coupons 5');
 });
 
-test('the pauses of `useHealing` grow, though Apollo has no error while it reads again', async () => {
+/** A gateway on a fake clock, until `useRealTimers`: it responds after half a second, without coupons. */
+function startSlow() {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
   const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true };
   const errors = [{ message: 'Not now.', path: ['player', 'coupons'], extensions }];
-  const data = { player: { __typename: 'Player', id: 'p1', referralLink: null, attributes: null, coupons: null } };
-  const fetch = jest.fn(async () => {
+  const players: string[] = [];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    const { playerUniqueId: id } = JSON.parse(String(init?.body)).variables;
+    players.push(id);
     await new Promise((resolve) => setTimeout(resolve, 500));
+    const data = { player: { __typename: 'Player', id, referralLink: null, attributes: null, coupons: null } };
     return Response.json({ data, errors });
-  });
-  const screen = await render(ofClient(clientOf(createGatewayLink({ url, fetch })), createElement(Coupons)));
+  };
+  const pass = async (screen: Awaited<ReturnType<typeof render>>, seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      jest.advanceTimersByTime(1_000);
+      let turns = 0;
+      await screen.shows(() => ++turns > 3);
+    }
+  };
+  return { client: clientOf(createGatewayLink({ url, fetch })), players, pass };
+}
+
+test('the pauses of `useHealing` grow, though Apollo has no error while it reads again', async () => {
+  const { client, players, pass } = startSlow();
+  const screen = await render(ofClient(client, createElement(Coupons)));
   await screen.see('coupons missing');
-  for (let second = 0; second < 120; second += 1) {
-    jest.advanceTimersByTime(1_000);
-    let turns = 0;
-    await screen.shows(() => ++turns > 3);
-  }
+  await pass(screen, 120);
   jest.useRealTimers();
   // After 2, 4, 8, 16 and 32 s, each with up to a half more.
-  expect(fetch).toHaveBeenCalledTimes(6);
+  expect(players).toHaveLength(6);
+});
+
+function OneOfTwo() {
+  const [playerUniqueId, setPlayer] = useState('p1');
+  const { data, error, refetch } = useQuery(app.Screen, { variables: { playerUniqueId } });
+  useHealing(error, refetch);
+  return createElement('button', { onClick: () => setPlayer('p2') }, `${data?.player?.id} of ${playerUniqueId}`);
+}
+
+test('the pauses of `useHealing` begin anew for another player', async () => {
+  const { client, players, pass } = startSlow();
+  const screen = await render(ofClient(client, createElement(OneOfTwo)));
+  // The next pause would be of 16 s.
+  for (let second = 0; second < 60 && players.length < 4; second += 1) await pass(screen, 1);
+  await pass(screen, 2);
+  await screen.press();
+  await pass(screen, 8);
+  jest.useRealTimers();
+  expect(players.slice(0, 6)).toEqual([...Array(4).fill('p1'), 'p2', 'p2']);
 });
 
 test('a part that was missing is asked for when the screen is opened again, also with a cache that was saved and restored', async () => {
