@@ -6,7 +6,7 @@ import { type GatewayResponse, isObject, isRetryable, type ResponseError, retryA
 export interface Sending {
   /** Attempts of an operation that has nothing to show, the first one included. Default 5. */
   readonly attempts?: number | undefined;
-  /** How long an attempt may take, in milliseconds. Default 30,000. */
+  /** How long an attempt may take, in milliseconds. With 0 each ends before it can have a response. Default 30,000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -43,9 +43,12 @@ export const testMode: { on?: boolean } = shared[NAME];
 /** A pause with a random share of up to a half on top: clients that failed together must not come back together. */
 const spread = (milliseconds: number, inTests = 0) => milliseconds * (testMode.on ? inTests : 1 + Math.random() / 2);
 
-/** How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds: at least as long as the gateway asks. */
+/**
+ * How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds: 125, 250, and so on up to 60 s. At least as
+ * long as the gateway asks.
+ */
 export function pauseAfter(attempt: number, askedMs: number): number {
-  return spread(Math.max(askedMs, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+  return spread(Math.max(askedMs, Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), TOO_LONG_MS)));
 }
 
 /**

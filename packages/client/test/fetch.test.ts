@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import { createClient, createFetch, GatewayError, gatewayErrors, heal, type Limit, type Token } from '../src/index.ts';
-import { testMode } from '../src/retry.ts';
+import { pauseAfter, testMode } from '../src/retry.ts';
 
 /* `createFetch` as libraries use it, and what something between client and gateway can answer. */
 
@@ -124,6 +124,13 @@ test('a number of attempts that is none, as of a variable that is not set, is on
   };
   await rejection(createFetch({ fetch: away, attempts: Number.NaN })(url, post(READ)));
   expect(requests).toBe(1);
+});
+
+test('a pause between two attempts is at most 60 s, and up to a half more', () => {
+  const pauses = Array.from({ length: 20 }, (_, index) => pauseAfter(index + 1, 0));
+  expect(pauses[0]).toBeLessThan(200);
+  expect(Math.max(...pauses)).toBeLessThan(90_000);
+  expect(pauses[19]).toBeGreaterThanOrEqual(60_000);
 });
 
 test('an attempt ends after `timeoutMs`, and the next one is made', async () => {
