@@ -80,6 +80,8 @@ export class GatewayError extends Error {
     options: { cause?: unknown; errors?: readonly ResponseError[]; requestId?: unknown } = {},
   ) {
     super(error.message, options);
+    // Older browsers, such as Safari 14, ignore the option.
+    if (options.cause !== undefined) this.cause = options.cause;
     const { code, outcome, requestId = options.requestId } = error.extensions ?? {};
     this.code = typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR';
     this.retryable = isRetryable(error);

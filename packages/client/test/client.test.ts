@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
@@ -492,6 +493,16 @@ test('a class that Babel compiled, as for React Native, can be constructed: it a
   expect(Reflect.construct(Object, [], GatewayError)).toBeInstanceOf(GatewayError);
   expect(new GatewayError({ message: 'x' })).toBeInstanceOf(GatewayError);
   expect(new TypeError('x')).not.toBeInstanceOf(GatewayError);
+});
+
+test('an error has its cause also in browsers whose `Error` ignores this option', async () => {
+  const contents =
+    "import { GatewayError } from './errors.ts'; found = new GatewayError({ message: 'x' }, { cause: 'y' }).cause";
+  const stdin = { contents, resolveDir: fileURLToPath(new URL('../src', import.meta.url)) };
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'iife', target: 'es2020' });
+  const before =
+    'globalThis.found = undefined; globalThis.Error = class extends Error { constructor(text) { super(text); } };';
+  expect(runInNewContext(`${before}${outputFiles[0]?.text}; found`)).toBe('y');
 });
 
 test('errorAt finds the error of a part by its path, or that of what contains it', () => {
