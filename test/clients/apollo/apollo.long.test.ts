@@ -208,6 +208,18 @@ function startSlow() {
   return { client: clientOf(createGatewayLink({ url, fetch })), players, pass };
 }
 
+test('Apollo’s own HttpLink with `cache-and-network`: a screen that was left without a part asks for it when it is opened again', async () => {
+  upstream.on('GET /coupon', FAILS);
+  const client = clientOf(new HttpLink({ uri: url, fetch: createFetch({ token }) }));
+  const screen = client.watchQuery({ ...SCREEN, fetchPolicy: 'cache-and-network' });
+  const first = screen.subscribe({});
+  await until(() => screen.getCurrentResult().error !== undefined);
+  first.unsubscribe();
+  upstream.on('GET /coupon', 'usual');
+  open.add(screen.subscribe({}));
+  await until(() => screen.getCurrentResult().data?.player?.coupons?.length === 5);
+});
+
 test('the pauses of `useHealing` grow, though Apollo has no error while it reads again', async () => {
   const { client, players, pass } = startSlow();
   const screen = await render(ofClient(client, createElement(Coupons)));
@@ -222,7 +234,8 @@ function OneOfTwo() {
   const [playerUniqueId, setPlayer] = useState('p1');
   const { data, error, refetch } = useQuery(app.Screen, { variables: { playerUniqueId } });
   useHealing(error, refetch);
-  return createElement('button', { onClick: () => setPlayer('p2') }, `${data?.player?.id} of ${playerUniqueId}`);
+  const onClick = () => setPlayer('p2');
+  return createElement('button', { type: 'button', onClick }, `${data?.player?.id} of ${playerUniqueId}`);
 }
 
 test('the pauses of `useHealing` begin anew for another player', async () => {
@@ -257,16 +270,19 @@ const couponsIn = ({ data }: { data?: unknown }) => Reflect.get(Object(data), 'p
 test.each([
   ['the same query', SCREEN],
   ['another query', { query: gql`query Other { player(playerUniqueId: "p1") { id ${USABLE} } }` }],
-])('a screen with %s that begins before the one with a missing part is closed asks for the part', async (_, options) => {
-  upstream.on('GET /coupon', FAILS);
-  const { client, shows, subscription } = watch();
-  await shows(isPartial);
-  upstream.on('GET /coupon', 'usual');
-  const next = client.watchQuery<unknown>({ ...options, query: options.query as DocumentNode });
-  open.add(next.subscribe({}));
-  subscription.unsubscribe();
-  await until(() => couponsIn(next.getCurrentResult())?.length === 5);
-});
+])(
+  'a screen with %s that begins before the one with a missing part is closed asks for the part',
+  async (_, options) => {
+    upstream.on('GET /coupon', FAILS);
+    const { client, shows, subscription } = watch();
+    await shows(isPartial);
+    upstream.on('GET /coupon', 'usual');
+    const next = client.watchQuery<unknown>({ ...options, query: options.query as DocumentNode });
+    open.add(next.subscribe({}));
+    subscription.unsubscribe();
+    await until(() => couponsIn(next.getCurrentResult())?.length === 5);
+  },
+);
 
 test('when the variables of a screen are those of before again, it asks for the part that was missing', async () => {
   upstream.on('GET /coupon', FAILS);
@@ -508,7 +524,12 @@ test('a coupon can have no collections, and a collection in the place of another
     gql`query { player(playerUniqueId: "p1") { id coupons { id collections { ${fields} } } } }`;
   const [whole, ids] = [queryOf('collectionId collectionName'), queryOf('collectionId')];
   const __typename = 'Collection';
-  const lists = [null, null, [{ __typename, collectionId: 'a', collectionName: 'A' }], [{ __typename, collectionId: 'b' }]];
+  const lists = [
+    null,
+    null,
+    [{ __typename, collectionId: 'a', collectionName: 'A' }],
+    [{ __typename, collectionId: 'b' }],
+  ];
   const left = [...lists];
   const fetch = async () => {
     const coupons = [{ __typename: 'Coupon', id: '1', collections: left.shift() }];
