@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 790,
   limits: 212,
   'persisted-operations': 300,
-  process: 820,
+  process: 822,
   rest: 1821,
   telemetry: 530,
 };

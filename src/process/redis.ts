@@ -54,6 +54,7 @@ function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Ha
   for (const name of new Set(address.searchParams.keys()))
     if (!OF_URL.includes(name)) address.searchParams.delete(name);
   const redis = new Redis(address.href, {
+    protocol: 2, // 3 begins with HELLO, which some proxies do not know.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     enableReadyCheck: false, // It asks INFO, which some users may not, and some proxies do not know.
@@ -152,10 +153,8 @@ export async function probeRedis(
   { timeoutMs, tls }: ConnectionOptions,
 ): Promise<string[]> {
   const redis = openRedis(url, account, tls, { commandTimeout: timeoutMs, retryStrategy: () => null });
-  let advice = 'check address, redis: or rediss:, user and password, and whether its maxclients is reached';
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) });
-    advice = 'allow the user all commands on the keys of the gateway';
     const [[role], info] = await Promise.all([
       redis.role().catch(() => ['unknown']),
       redis.info().catch(() => ''),
@@ -169,6 +168,10 @@ export async function probeRedis(
     const unusable = useOf(message);
     if (unusable) return [unusable];
     if (message.startsWith('Unknown RESP')) return ['REDIS_URL: what responds there is no Redis; check host and port'];
+    const isRefused = redis.status === 'ready' && !/^NOAUTH|timed out/.test(message);
+    const advice = isRefused
+      ? 'allow the user all commands on the keys of the gateway'
+      : 'check address, redis: or rediss:, user and password, and whether its maxclients is reached';
     return [`REDIS_URL: ${name === 'AbortError' ? 'no response in time' : message || 'no connection'}; ${advice}`];
   } finally {
     redis.on('error', () => undefined);

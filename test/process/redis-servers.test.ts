@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { atEnd } from '../kit/at-end.ts';
+import { spawnProcess } from '../kit/process.ts';
+import { start, upstream } from './setup.ts';
+
+/* Servers that speak the protocol of Redis and differ from it in one point. Redis need not be installed. */
+
+/** A server with these replies to the commands of these names, and OK to all others. Resolves to its URL. */
+async function startServer(replies: Record<string, string>): Promise<string> {
+  const server = createServer((client) => {
+    client
+      .on('error', () => {})
+      .on('data', (chunk) => {
+        const commands = chunk.toString('latin1').matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g);
+        client.write(Array.from(commands, ([, name = '']) => replies[name.toLowerCase()] ?? '+OK\r\n').join(''));
+      });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => server.close());
+  return `redis://127.0.0.1:${Object(server.address()).port}`;
+}
+
+/** How the program ends with this Redis, and what it prints. */
+async function endWith(REDIS_URL: string, command: string[]) {
+  const env = { REST_BASE_URL: upstream.url, REDIS_URL };
+  const { ended, output } = spawnProcess(env, [], undefined, undefined, command);
+  return { code: (await ended).code, text: output() };
+}
+
+test('a proxy that does not know HELLO is used, and is no mistake for --probe', async () => {
+  const REDIS_URL = await startServer({
+    ...{ hello: "-ERR unsupported command 'hello'\r\n", role: '*1\r\n$6\r\nmaster\r\n', get: '$-1\r\n' },
+  });
+  const gateway = await start({ REDIS_URL });
+  await gateway.pageWhen('/metrics', ({ text }) => text.includes('\ngateway_redis_up 1'));
+  const { code, text } = await endWith(REDIS_URL, ['--probe']);
+  expect([code, text]).toEqual([0, expect.stringContaining('Everything that is configured responds')]);
+});
