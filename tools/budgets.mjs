@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 212,
   'persisted-operations': 300,
   process: 822,
-  rest: 1821,
+  rest: 1822,
   telemetry: 530,
 };
 

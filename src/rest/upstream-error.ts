@@ -42,7 +42,8 @@ export function timedOut({ name }: Endpoint, cause?: Error): UpstreamError {
 
 /** Whether the service does not accept the client certificate, or wants one: then it has read nothing. */
 export const isTlsRefusal = (error: object): boolean =>
-  'code' in error && /^ERR_SSL_\w+_ALERT_\w*(?:CERTIFICATE|CA$|DENIED)/.test(String(error.code));
+  // OpenSSL 3.5 writes SSL/TLS where earlier versions have SSLV3.
+  'code' in error && /^ERR_SSL_[\w/]+_ALERT_\w*(?:CERTIFICATE|CA$|DENIED)/.test(String(error.code));
 
 /** What an error of undici means; an error of ours is thrown before the request is written. */
 export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {

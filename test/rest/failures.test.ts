@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { isTlsRefusal } from '../../src/rest/upstream-error.ts';
 import type { Answer, EndpointName } from '../kit/upstream.ts';
 import { CALLS, failure, operation, read, start, track } from './setup.ts';
 
@@ -193,4 +194,19 @@ test.each<[json: unknown, code: number | undefined]>([
   const error: unknown = await track(rest).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ message: 'POST /integrations/event responded 400', status: 400, serviceCode });
   expect(JSON.stringify(error)).not.toMatch(/p1|firstName/);
+});
+
+test.each([
+  ['BAD_CERTIFICATE', true],
+  ['UNSUPPORTED_CERTIFICATE', true],
+  ['CERTIFICATE_REVOKED', true],
+  ['CERTIFICATE_EXPIRED', true],
+  ['CERTIFICATE_UNKNOWN', true],
+  ['HANDSHAKE_FAILURE', false],
+  ['BAD_RECORD_MAC', false],
+])('the alert %s refuses a client certificate: %s, in the spelling of each version of OpenSSL', (alert, isRefusal) => {
+  for (const family of ['SSLV3', 'SSL/TLS']) {
+    const code = `ERR_SSL_${family}_ALERT_${alert}`;
+    expect([code, isTlsRefusal(Object.assign(new Error(), { code }))]).toEqual([code, isRefusal]);
+  }
 });
