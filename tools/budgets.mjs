@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 790,
   limits: 212,
   'persisted-operations': 300,
-  process: 822,
+  process: 825,
   rest: 1822,
   telemetry: 530,
 };

@@ -1,6 +1,7 @@
 /* The only file that loads ioredis. It is imported lazily, so that a gateway without Redis does not load ioredis. */
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import { getDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/environment.ts';
@@ -11,7 +12,9 @@ import { createImpatience } from '../impatience.ts';
 /** How often Redis is checked, and the least time between two connections to another primary, in milliseconds. */
 const CHECK_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
-const CONNECT_WITHIN_MS = 1_000;
+const START_MS = 1_000;
+/** How long a connection may take to open, in milliseconds: two addresses of its name may swallow packets. */
+const connectMs = () => 2 * getDefaultAutoSelectFamilyAttemptTimeout() + 1_000;
 
 const CLUSTER =
   'REDIS_URL: this is a node of a cluster that does not have the keys of the gateway; use a Redis without cluster mode, or a cluster of one node';
@@ -59,7 +62,7 @@ function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Ha
     maxRetriesPerRequest: 0,
     enableReadyCheck: false, // It asks INFO, which some users may not, and some proxies do not know.
     ...(tls && { tls: secureContext(tls) }),
-    connectTimeout: CONNECT_WITHIN_MS,
+    connectTimeout: connectMs(),
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
     disconnectTimeout: 100, // ioredis also waits when the connection is closed already.
     ...more,
@@ -122,7 +125,7 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
   });
   redis.on('close', () => note('the connection was closed'));
   redis.on('ready', check);
-  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).then(check, () => undefined);
+  await once(redis, 'ready', { signal: AbortSignal.timeout(START_MS) }).then(check, () => undefined);
   const unusable = useOf(problem);
   if (unusable) {
     logged.add(''); // The end of the connection is no further reason.
@@ -154,7 +157,7 @@ export async function probeRedis(
 ): Promise<string[]> {
   const redis = openRedis(url, account, tls, { commandTimeout: timeoutMs, retryStrategy: () => null });
   try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) });
+    await once(redis, 'ready', { signal: AbortSignal.timeout(connectMs()) });
     const [[role], info] = await Promise.all([
       redis.role().catch(() => ['unknown']),
       redis.info().catch(() => ''),

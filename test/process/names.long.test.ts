@@ -14,7 +14,7 @@ const mayIsolate = spawnSync('unshare', [...ISOLATED, '-e', ''], { stdio: 'ignor
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const [avoided, swallowed, failing, slow] = results.slice(4);
+    const [avoided, swallowed, redis, failing, slow] = results.slice(4);
     expect(results.slice(0, 4)).toEqual(
       ['answers 503', 'answers well', 'has no route', 'is for another host'].map((how) => ({
         ...{ name: `the old address ${how}`, isWell: true, ms: expect.any(Number) },
@@ -23,6 +23,7 @@ const mayIsolate = spawnSync('unshare', [...ISOLATED, '-e', ''], { stdio: 'ignor
     // It would get every connection again, and where it swallows them, each would wait.
     expect(avoided).toEqual({ name: 'an address is not reached', isWell: true, requests: 0 });
     expect(swallowed).toEqual({ name: 'three addresses swallow what is sent', isWell: true, again: true });
+    expect(redis).toEqual({ name: 'an address of Redis swallows what is sent', isWell: true });
     // What it said before is used.
     expect(failing).toEqual({ name: 'the name server fails', isWell: true });
     expect(slow).toMatchObject({ answered: 50 });

@@ -7,7 +7,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -67,7 +67,7 @@ async function startGateway(env) {
     text += part;
   });
   while (!text.includes('"msg":"ready"')) await once(child.stdout, 'data');
-  const { url } = text
+  const { url, management } = text
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
@@ -83,7 +83,15 @@ async function startGateway(env) {
     });
     return (await response.json()).data?.player?.attributes?.city === 'Porto';
   };
-  return { child, read };
+  /** Whether the metrics say within 15 seconds that Redis is reachable. */
+  const hasRedis = async () => {
+    for (const end = performance.now() + 15_000; performance.now() < end; await delay(50)) {
+      const metrics = await fetch(`${management}/metrics`);
+      if ((await metrics.text()).includes('\ngateway_redis_up 1')) return true;
+    }
+    return false;
+  };
+  return { child, read, hasRedis };
 }
 
 const say = (name, result) => console.log(JSON.stringify({ name, ...result }));
@@ -142,6 +150,18 @@ const swallowed = await startGateway({});
 const later = [];
 while (later.length < 4 && !later.includes(true)) later.push(await swallowed.read(`w${later.length}`));
 say('three addresses swallow what is sent', { isWell: later.includes(true), again: await swallowed.read('x') });
+
+/** It replies OK to each command. */
+const redis = createTcpServer((client) => {
+  client.on('error', () => {}).on('data', (chunk) => {
+    client.write('+OK\r\n'.repeat(chunk.toString('latin1').match(/^\*\d+\r$/gm)?.length ?? 0));
+  });
+});
+await once(redis.listen(PORT, '127.0.0.14'), 'listening');
+zone.addresses = ['127.0.0.8', '127.0.0.14'];
+const sharing = await startGateway({ REDIS_URL: `redis://redis.example:${PORT}` });
+say('an address of Redis swallows what is sent', { isWell: await sharing.hasRedis() });
+sharing.child.kill('SIGKILL');
 for (const filler of fillers) filler.destroy();
 for (const { child } of [swallowed, { child: holes }]) child.kill('SIGKILL');
 
