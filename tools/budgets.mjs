@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 212,
   'persisted-operations': 300,
   process: 825,
-  rest: 1822,
+  rest: 1823,
   telemetry: 530,
 };
 

@@ -87,7 +87,8 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   const sni = url.hostname.endsWith('.') ? { servername: url.hostname.slice(0, -1) } : {};
   const tls = { ...secureContext(options.tls ?? {}), ...sni };
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
-  const open = buildConnector({ ...tls, timeout: timeoutMs, lookup: createLookup(avoided) });
+  const opening = { timeout: timeoutMs, lookup: createLookup(avoided) };
+  const open = buildConnector({ ...tls, ...opening });
   // Node says which addresses it tried, in their order: all but the last could not be reached in time, also when the connection
   // was not opened.
   const direct: buildConnector.connector = (to, done) => {
@@ -118,7 +119,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
       ...shared,
       ...proxyOptions(uri),
       requestTls: { ...tls, timeout: timeoutMs },
-      proxyTls: { timeout: timeoutMs },
+      proxyTls: opening,
       factory: (to, own) => openPool(to, own, Object(own).connect),
       // A proxy that does not answer CONNECT.
       clientFactory: (proxy, own) => createProxyClient(proxy, { ...own, headersTimeout: timeoutMs }),

@@ -14,7 +14,7 @@ const mayIsolate = spawnSync('unshare', [...ISOLATED, '-e', ''], { stdio: 'ignor
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const [avoided, swallowed, redis, failing, slow] = results.slice(4);
+    const [avoided, swallowed, redis, failing, ...slow] = results.slice(4);
     expect(results.slice(0, 4)).toEqual(
       ['answers 503', 'answers well', 'has no route', 'is for another host'].map((how) => ({
         ...{ name: `the old address ${how}`, isWell: true, ms: expect.any(Number) },
@@ -26,8 +26,12 @@ const mayIsolate = spawnSync('unshare', [...ISOLATED, '-e', ''], { stdio: 'ignor
     expect(redis).toEqual({ name: 'an address of Redis swallows what is sent', isWell: true });
     // What it said before is used.
     expect(failing).toEqual({ name: 'the name server fails', isWell: true });
-    expect(slow).toMatchObject({ answered: 50 });
+    expect(slow).toEqual(
+      ['a name server takes a second', 'it does so for the name of an egress proxy'].map((name) => ({
+        ...{ name, answered: 50, queries: expect.any(Number) },
+      })),
+    );
     // One for each family of addresses and time to live, not one for each of 50 connections.
-    expect(slow.queries).toBeLessThanOrEqual(3);
+    for (const { queries } of slow) expect(queries).toBeLessThanOrEqual(3);
   },
 );

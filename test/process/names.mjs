@@ -153,9 +153,11 @@ say('three addresses swallow what is sent', { isWell: later.includes(true), agai
 
 /** It replies OK to each command. */
 const redis = createTcpServer((client) => {
-  client.on('error', () => {}).on('data', (chunk) => {
-    client.write('+OK\r\n'.repeat(chunk.toString('latin1').match(/^\*\d+\r$/gm)?.length ?? 0));
-  });
+  client
+    .on('error', () => {})
+    .on('data', (chunk) => {
+      client.write('+OK\r\n'.repeat(chunk.toString('latin1').match(/^\*\d+\r$/gm)?.length ?? 0));
+    });
 });
 await once(redis.listen(PORT, '127.0.0.14'), 'listening');
 zone.addresses = ['127.0.0.8', '127.0.0.14'];
@@ -187,10 +189,22 @@ for (const [name, failure] of [
 say('the name server fails', { isWell: !lost.includes(false) });
 steady.child.kill('SIGKILL');
 
-Object.assign(zone, { delayMs: 1_000, code: 0, queries: 0 });
-const { child, read } = await startGateway({});
-const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => read(`s${n}`)));
-say('a name server takes a second', { answered: answers.filter(Boolean).length, queries: zone.queries });
-child.kill('SIGKILL');
+/** All names lead to this proxy, and it leads to the service. */
+const proxy = createServer().on('connect', (_request, client) => {
+  const target = connect(PORT, '127.0.0.11', () => client.write('HTTP/1.1 200 Connection established\r\n\r\n'));
+  target.on('error', () => client.destroy()).pipe(client);
+  client.on('error', () => target.destroy()).pipe(target);
+});
+await once(proxy.listen(PORT + 1, '127.0.0.11'), 'listening');
+for (const [name, env] of [
+  ['a name server takes a second', {}],
+  ['it does so for the name of an egress proxy', { HTTP_PROXY: `http://proxy.example:${PORT + 1}` }],
+]) {
+  Object.assign(zone, { delayMs: 1_000, code: 0, queries: 0 });
+  const { child, read } = await startGateway(env);
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => read(`s${n}`)));
+  say(name, { answered: answers.filter(Boolean).length, queries: zone.queries });
+  child.kill('SIGKILL');
+}
 rmSync(folder, { recursive: true });
 process.exit();
