@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 790,
   limits: 212,
   'persisted-operations': 300,
-  process: 825,
+  process: 831,
   rest: 1823,
   telemetry: 530,
 };

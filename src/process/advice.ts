@@ -37,8 +37,11 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
 }
 
 function withoutResponse(error: UpstreamError, isHttps: boolean): string {
+  // The time of a call begins when it has a connection.
+  if (error.code === 'UPSTREAM_TIMEOUT' && !error.cause)
+    return 'no response in time, on a connection that was opened; ask its operator, or raise REST_TIMEOUT_MS';
   if (error.code === 'UPSTREAM_TIMEOUT' || error.withheld)
-    return 'no response in time; check host and port, and that no firewall drops the packets';
+    return 'no connection in time; check host and port, and that no firewall drops the packets';
   const { code } = Object(error.cause);
   // With TLS 1.3, a service refuses a missing client certificate after the handshake: the connection just ends.
   return `no response (${code}); ${isHttps ? WANTS_CERTIFICATE : 'must it begin with https://?'}`;

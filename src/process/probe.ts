@@ -12,9 +12,11 @@ import { createRestClient, type RestClient } from '../rest/client.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
 import { explain, keyRefused, told } from './advice.ts';
 
-/** How long everything may take, and one call, in milliseconds. */
-const ALL_MS = 2_000;
-const CALL_MS = 1_000;
+/** How long the key set may take, and a reply of Redis or the time of the key server, in milliseconds. */
+const KEYS_MS = 2_000;
+const REPLY_MS = 1_000;
+/** How long a REST call may take where REST_TIMEOUT_MS is longer, in milliseconds. */
+const MAX_CALL_MS = 5_000;
 
 /** Asks the REST service, the key set and Redis at once. Resolves to the mistakes. @param languages What `lang` clients ask for. */
 export async function probe(config: Config, languages: readonly string[]): Promise<string[]> {
@@ -31,14 +33,14 @@ async function probeKeySet({ auth, rest: { proxy } }: Config): Promise<string[]>
   };
   const set = createKeySet(key.url, { log: { info: warn, warn }, proxy });
   const clocks = compareClocks(key.url, proxy);
-  await Promise.race([set.reload(), delay(ALL_MS)]);
+  await Promise.race([set.reload(), delay(KEYS_MS)]);
   if (set.isReady()) return clocks;
   return [`JWT_JWKS_URL: ${problem}; it must be the address of the key set, and be reached from here`];
 }
 
 /** A clock that is wrong makes new tokens expired, or not valid yet. */
 async function compareClocks(url: URL, proxy: EgressProxy | undefined): Promise<string[]> {
-  const signal = AbortSignal.timeout(CALL_MS);
+  const signal = AbortSignal.timeout(REPLY_MS);
   const headers = await fetchFor(url, proxy)(url, { method: 'HEAD', redirect: 'manual', signal }).then(
     (response) => response.headers,
     () => undefined,
@@ -55,7 +57,7 @@ async function probeRedis({ REDIS_URL: url, redisTls: tls, rest }: Config): Prom
   if (!url) return [];
   const { probeRedis } = await import('./redis.ts');
   const account = { baseUrl: (rest.baseUrl ?? '').toString(), apiKey: rest.apiKey };
-  return await probeRedis(url, account, { timeoutMs: CALL_MS, tls });
+  return await probeRedis(url, account, { timeoutMs: REPLY_MS, tls });
 }
 
 /** A player is found or not, a 404 has no code of an unknown player, or the call failed. */
@@ -64,7 +66,8 @@ type Answer = 'fine' | 'no code' | UpstreamError;
 async function probeRest({ rest }: Config, languages: readonly string[]): Promise<string[]> {
   const { baseUrl } = rest;
   if (!baseUrl) return [];
-  const cancellation = new Cancellation(performance.now() + ALL_MS);
+  const timeoutMs = Math.min(rest.timeoutMs, MAX_CALL_MS);
+  const cancellation = new Cancellation(performance.now() + 3 * timeoutMs); // No more calls follow each other.
   const context: CallContext = { cancellation, requestId: `probe-${randomUUID()}` };
   // Nobody has this id, and a read creates no player.
   const id = context.requestId;
@@ -76,7 +79,7 @@ async function probeRest({ rest }: Config, languages: readonly string[]): Promis
     const notFoundWithoutCode = () => {
       answer = 'no code';
     };
-    const options = { ...rest, ...other, timeoutMs: CALL_MS, observer: { notFoundWithoutCode } };
+    const options = { ...rest, ...other, timeoutMs, observer: { notFoundWithoutCode } };
     const client = createRestClient({ ...options, baseUrl: (other.baseUrl ?? rest.baseUrl ?? '').toString() });
     await read(client).catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error;

@@ -55,6 +55,14 @@ test('without a mistake it ends with 0, and asks by reads alone', async () => {
   ]);
 });
 
+test('a slow service has the time that REST_TIMEOUT_MS gives it, for calls that follow each other too', async () => {
+  const REST_BASE_URL = await serve((_, to) => {
+    setTimeout(() => to.writeHead(404, { 'content-type': 'application/json' }).end('{"code":101}'), 1_300);
+  });
+  const result = await probe({ ...GOOD, REST_BASE_URL, REST_TIMEOUT_MS: '10000' }, ['en']);
+  expect(result).toMatchObject({ code: 0, lines: [] });
+});
+
 /** In front of the reference service, which it has at `/rewards`. */
 const behindPrefix = () =>
   serve(async ({ url = '', headers }, response) => {
@@ -137,8 +145,8 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
   ['a port where nothing listens', () => ({ REST_BASE_URL: 'http://127.0.0.1:1' }), /^REST_BASE_URL: nothing listens/],
   [
     'a service that hangs',
-    async () => ({ REST_BASE_URL: await serve(() => {}) }),
-    /^REST_BASE_URL: no response in time/,
+    async () => ({ REST_BASE_URL: await serve(() => {}), REST_TIMEOUT_MS: '500' }),
+    /^REST_BASE_URL: no response in time, on a connection that was opened; .* raise REST_TIMEOUT_MS$/,
   ],
   ['https at a port without TLS', () => ({ ...GOOD, REST_BASE_URL: reference.url.replace('http', 'https') }), /no TLS/],
   [
