@@ -82,7 +82,7 @@ export const VARIABLES = z.object({
     .describe('lowest level that is logged'),
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
   KEEP_ALIVE_TIMEOUT_MS: f.upToAnHour
-    .default(65_000)
+    .default(125_000)
     .describe("idle time of a client's connection; above that of the edge"),
   SHUTDOWN_DELAY_MS: f
     .whole(0, 600_000)

@@ -47,6 +47,12 @@ test('a write and an error are answered with JSON, whatever else is asked for', 
   expect([unknown.status, unknown.codes]).toEqual([400, ['GRAPHQL_VALIDATION_FAILED']]);
 });
 
+test('an idle connection is kept for longer than the proxies of most platforms keep theirs, two minutes', async () => {
+  const authorization = String(player('idle', 'players:read').authorization);
+  const { headers } = await all.gateway.query('{ __typename }', {}, { authorization });
+  expect(Number(/timeout=(\d+)/.exec(headers.get('keep-alive') ?? '')?.[1])).toBeGreaterThan(120);
+});
+
 const SCREEN = '{ me { coupons { code group { title } } referredFriends(limit: 50) { nodes { displayName } } } }';
 
 test.each([
