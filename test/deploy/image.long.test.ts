@@ -1,8 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { newFolder } from '../kit/at-end.ts';
+import { atEnd, newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { freePort } from '../kit/redis.ts';
@@ -64,6 +66,49 @@ test('the files of the image run as a gateway: dist, schema, assets and package.
   expect(checkHealth()).toBe(1);
 });
 
+/** The commands of the health checks of both images and of compose: what Node evaluates. */
+const CHECKS = [
+  ...Array.from(readFileSync('deploy/Dockerfile', 'utf8').matchAll(/CMD \["node", "-e", "(http.+|fetch.+)"\]/g)),
+  ...Array.from(readFileSync('deploy/compose.yaml', 'utf8').matchAll(/ -e,\n +"(.+)",$/gm)),
+].map(([, script = '']) => script);
+
+test('the health checks go around an egress proxy, and fail when the status is not 200', async () => {
+  expect(CHECKS).toHaveLength(4);
+  const asked: string[] = [];
+  let status = 200;
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    response.writeHead(status).end();
+  });
+  const proxied: string[] = [];
+  const proxy = createServer(({ url = '' }, response) => {
+    proxied.push(url);
+    response.end();
+  });
+  for (const one of [server, proxy]) {
+    await once(one.listen(0, '127.0.0.1'), 'listening');
+    atEnd(() => one.close());
+  }
+  const [port, proxyPort] = [server, proxy].map((one) => `${Object(one.address()).port}`);
+  // Node 24 does what this variable says, in `fetch` and in the agent that `http` has by default.
+  const HTTP_PROXY = `http://127.0.0.1:${proxyPort}`;
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY, REFERENCE_PORT: port, MANAGEMENT_PORT: port };
+  const end = (script: string) =>
+    new Promise((resolve) => {
+      const own = script.replace(/(port: |127\.0\.0\.1:)4\d{3}/, `$1${port}`);
+      execFile(process.execPath, ['-e', own], { env }, (error) => resolve(error?.code ?? 0));
+    });
+  const endAll = () => Promise.all(CHECKS.map(end));
+  expect(await endAll()).toEqual([0, 0, 0, 0]);
+  expect(asked.sort()).toEqual(['/healthz', '/readyz', '/readyz', '/readyz']);
+  status = 503;
+  expect(await endAll()).toEqual([1, 1, 1, 1]);
+  server.close();
+  server.closeAllConnections();
+  expect(await endAll()).toEqual([1, 1, 1, 1]);
+  expect(proxied).toEqual([]);
+});
+
 /** Docker with a daemon, or podman; test/deploy/engine.sh makes one. */
 const engine = ['docker', 'podman'].find((command) => spawnSync(command, ['info']).status === 0);
 const REFERENCE = {
@@ -91,7 +136,7 @@ const REFERENCE = {
     await until(async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200);
     expect(run('exec', id, 'id', '-u')).toBe('1000');
     const [image] = JSON.parse(run('inspect', name));
-    expect(JSON.stringify(image.Config.Healthcheck ?? image.Healthcheck)).toContain('fetch(');
+    expect(JSON.stringify(image.Config.Healthcheck ?? image.Healthcheck)).toContain('http.get(');
     expect(JSON.stringify(image.Config.Labels)).toContain('abc1234');
     if (target === 'reference') {
       expect(run('exec', id, 'node', 'dist/main.js', 'backup')).toMatch('"/data/backups/reference-');
