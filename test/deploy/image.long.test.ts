@@ -117,6 +117,31 @@ const REFERENCE = {
   CONTACT_HASH_KEY: 'a-key-of-the-hashes-of-the-image-test',
 };
 
+/** What the images are built from, in a folder that only its owner may read. */
+function contextWithUmask077(): string {
+  const context = newFolder();
+  const parts = readFileSync('.dockerignore', 'utf8').match(/(?<=^!).+/gm) ?? [];
+  for (const part of [...parts, '.dockerignore', 'deploy/Dockerfile']) {
+    cpSync(part, join(context, part), { recursive: true });
+  }
+  execFileSync('chmod', ['-R', 'go-rwx', context]);
+  return context;
+}
+
+test('an image has files of its build stages alone, which make them readable whatever the modes of the checkout', () => {
+  const stages = readFileSync('deploy/Dockerfile', 'utf8').split(/^(?=FROM )/m);
+  const images = stages.filter((stage) => stage.includes('\nUSER 1000:1000\n'));
+  expect(images).toHaveLength(2);
+  for (const image of images) {
+    for (const [, stage, path] of image.matchAll(/^COPY (?:--from=(\S+) )?(\S+)/gm)) {
+      const built = stages.find((one) => one.startsWith(`FROM \${NODE_IMAGE} AS ${stage}\n`));
+      // npm itself gives packages their modes.
+      if (path?.endsWith('/node_modules')) continue;
+      expect([path, built]).toEqual([path, expect.stringContaining('chmod -R a+rX')]);
+    }
+  }
+});
+
 (engine ? test : test.skip).each([
   ['gateway', 'MANAGEMENT_PORT', { REST_BASE_URL: 'https://rest.example', NODE_ENV: 'development', HOST: '127.0.0.1' }],
   ['reference', 'REFERENCE_PORT', REFERENCE],
@@ -125,7 +150,9 @@ const REFERENCE = {
   const options = { encoding: 'utf8', env: { ...process.env, BUILDAH_FORMAT: 'docker' } } as const;
   const run = (...args: string[]) => execFileSync(engine ?? '', args, options).trim();
   const name = `referral-test-${target}:${process.pid}`;
-  run('build', '--file', 'deploy/Dockerfile', '--target', target, '--build-arg=REVISION=abc1234', '--tag', name, '.');
+  const context = contextWithUmask077();
+  const file = join(context, 'deploy/Dockerfile');
+  run('build', '--file', file, '--target', target, '--build-arg=REVISION=abc1234', '--tag', name, context);
   const port = await freePort();
   const env = { ...more, PORT: await freePort(), REFERENCE_OPERATOR_PORT: await freePort(), [portSetting]: port };
   const settings = Object.entries(env).map((entry) => `--env=${entry.join('=')}`);
