@@ -24,8 +24,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const derived = derive(values);
   problems.push(...problemsOf(derived, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
-  const protocol = given['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? given['OTEL_EXPORTER_OTLP_PROTOCOL'];
-  const warnings = protocol === 'grpc' && tracesTo(values) ? [...unknown, NO_GRPC] : unknown;
+  const warnings = tracesTo(values) ? [...unknown, ...unsupported(given)] : unknown;
   const describe = () => describeEnvironment(given);
   return Object.freeze({ ...derived, warnings, summary: summarize(values, given), describe });
 }
@@ -92,8 +91,16 @@ function tracesTo(env: Values): URL | undefined {
   return env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
 }
 
-const NO_GRPC =
-  'OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent over HTTP, not by grpc; name the port of the collector for HTTP, such as 4318';
+/** Variables of the SDK that ask for what the gateway does not have. */
+function unsupported(given: NodeJS.ProcessEnv): string[] {
+  const protocol = given['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? given['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? 'http/json';
+  return [
+    protocol !== 'http/json' &&
+      'OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as JSON over HTTP; name a collector that takes this, with its port for HTTP, such as 4318',
+    !/^(?:tracecontext|baggage|[\s,])+$/.test(given['OTEL_PROPAGATORS'] ?? 'tracecontext') &&
+      'OTEL_PROPAGATORS: the gateway reads and sends tracecontext alone',
+  ].flatMap((warning) => warning || []);
+}
 
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
 

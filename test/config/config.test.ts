@@ -172,14 +172,17 @@ test('files with a byte order mark are read; a key set may be named with a query
   expect(loadConfig(marked).CLIENT_TOKENS_FILE).toHaveLength(1);
 });
 
-test('traces by grpc, which are not sent, are a warning where there is a collector', () => {
-  const warnings = (env: Env) => loadConfig({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', ...env }).warnings;
+test.each([
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /^OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as JSON over HTTP/],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf', /^OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as JSON/],
+  ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http/protobuf', /^OTEL_EXPORTER_OTLP_PROTOCOL: traces/],
+  ['OTEL_PROPAGATORS', 'tracecontext, b3', /^OTEL_PROPAGATORS: .*tracecontext alone/],
+])('%s=%s, which the gateway does not do, is a warning where there is a collector', (name, value, warning) => {
   const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4317' };
-  expect(warnings(collector)).toEqual([
-    expect.stringMatching(/^OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent over HTTP/),
-  ]);
-  expect(warnings({ ...collector, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf' })).toEqual([]);
-  expect(warnings({})).toEqual([]);
+  expect(loadConfig({ ...collector, [name]: value }).warnings).toEqual([expect.stringMatching(warning)]);
+  expect(loadConfig({ [name]: value }).warnings).toEqual([]);
+  const supported = { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json', OTEL_PROPAGATORS: 'tracecontext,baggage' };
+  expect(loadConfig({ ...collector, [name]: value, ...supported }).warnings).toEqual([]);
 });
 
 test.each(UNUSABLE)('%s %s', (name, problem, ...values) => expectUnusable(name, problem, values));
