@@ -25,7 +25,7 @@ const SENTINEL =
 /** The errors of a server that is not for this gateway, whatever comes later. */
 const NO_USE: [RegExp, string][] = [
   [/^MOVED/, CLUSTER],
-  [/^ERR unknown command '?[gs]et\b/i, SENTINEL],
+  [/^ERR unknown command ['`]?[gs]et\b/i, SENTINEL],
 ];
 
 /**

@@ -38,3 +38,19 @@ test('a proxy that does not know HELLO is used, and is no mistake for --probe', 
   const { code, text } = await endWith(REDIS_URL, ['--probe']);
   expect([code, text]).toEqual([0, expect.stringContaining('Everything that is configured responds')]);
 });
+
+test.each(['`', "'", ''])(
+  'a Sentinel that names an unknown command as %sset is refused, by the start and by --probe',
+  async (mark) => {
+    const unknown = (name: string) => [
+      name,
+      `-ERR unknown command ${mark}${name}${mark}, with args beginning with: \r\n`,
+    ];
+    const REDIS_URL = await startServer(Object.fromEntries(['set', 'get', 'eval'].map(unknown)));
+    for (const command of [[], ['--probe']]) {
+      const { code, text } = await endWith(REDIS_URL, command);
+      expect(code).toBe(1);
+      expect(text).toMatch(/^ *REDIS_URL: this server takes no writes, such as a Sentinel/m);
+    }
+  },
+);
