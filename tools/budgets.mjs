@@ -16,8 +16,8 @@ const BUDGETS = {
   http: 790,
   limits: 212,
   'persisted-operations': 300,
-  process: 831,
-  rest: 1823,
+  process: 836,
+  rest: 1824,
   telemetry: 530,
 };
 

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { fingerprint } from '../config/environment.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 import { proxyFor } from '../egress-proxy.ts';
-import type { UpstreamError } from '../rest/upstream-error.ts';
+import { TLS_REFUSAL, type UpstreamError } from '../rest/upstream-error.ts';
 
 const BY_CAUSE: [RegExp, string][] = [
   [/^ENOTFOUND|^EAI_AGAIN/, 'REST_BASE_URL: its host has no address here; check the name, and the DNS of this machine'],
@@ -11,7 +11,9 @@ const BY_CAUSE: [RegExp, string][] = [
   [/CERT_HAS_EXPIRED|NOT_YET_VALID/, 'REST_BASE_URL: its certificate is not valid today; renew it, or set the clock'],
   [/ALTNAME/, 'REST_BASE_URL: the certificate is for another host; use the name that is in it'],
   [/SELF_SIGNED|VERIFY|ISSUER/, 'REST_CA_FILE: the certificate is of an authority that is not trusted; name its file'],
-  [/ALERT|HANDSHAKE/, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
+  [TLS_REFUSAL, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
+  [/HANDSHAKE|RECOGNIZED/, 'REST_BASE_URL: the service refuses its host name, or wants one of REST_CLIENT_CERT_FILE'],
+  [/ALERT/, 'REST_BASE_URL: the service does not accept the TLS version, the ciphers or the key of the gateway'],
   [/WRONG_VERSION|PACKET_LENGTH|EPROTO/, 'REST_BASE_URL: there is no TLS at this port; use http:// or another port'],
 ];
 

@@ -170,6 +170,9 @@ export async function probeRedis(
     const { message, name } = error instanceof Error ? error : new Error(String(error));
     const unusable = useOf(message);
     if (unusable) return [unusable];
+    if (/self.signed|^unable to/.test(message))
+      return [`REDIS_CA_FILE: the certificate is of an authority that is not trusted (${message}); name its file`];
+    if (message.includes('altnames')) return ['REDIS_URL: its certificate is for another host; use a name in it'];
     if (message.startsWith('Unknown RESP')) return ['REDIS_URL: what responds there is no Redis; check host and port'];
     const isRefused = redis.status === 'ready' && !/^NOAUTH|timed out/.test(message);
     const advice = isRefused

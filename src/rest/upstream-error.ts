@@ -40,10 +40,11 @@ export function timedOut({ name }: Endpoint, cause?: Error): UpstreamError {
   return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no response in time`, { retryable: true, cause });
 }
 
-/** Whether the service does not accept the client certificate, or wants one: then it has read nothing. */
-export const isTlsRefusal = (error: object): boolean =>
-  // OpenSSL 3.5 writes SSL/TLS where earlier versions have SSLV3.
-  'code' in error && /^ERR_SSL_[\w/]+_ALERT_\w*(?:CERTIFICATE|CA$|DENIED)/.test(String(error.code));
+/** The code when the service does not accept the client certificate, or wants one. OpenSSL 3.5 writes SSL/TLS in place of SSLV3. */
+export const TLS_REFUSAL = /^ERR_SSL_[\w/]+_ALERT_\w*(?:CERTIFICATE|CA$|DENIED)/;
+
+/** Whether it does so: then it has read nothing. */
+export const isTlsRefusal = (error: object): boolean => 'code' in error && TLS_REFUSAL.test(String(error.code));
 
 /** What an error of undici means; an error of ours is thrown before the request is written. */
 export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {

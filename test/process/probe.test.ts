@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { createServer as createTlsSocketServer } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { atEnd, newFolder } from '../kit/at-end.ts';
@@ -97,6 +98,14 @@ test('the output has the settings that are set, and praise only without a mistak
   expect(bad.stdout).not.toMatch(/can be used|as it should/);
 });
 
+/** A server that responds to the first message of TLS with this alert. */
+const alerting = async (alert: number) => {
+  const server = createTcpServer((to) => {
+    to.on('error', () => {}).once('data', () => to.end(Buffer.from([21, 3, 3, 0, 2, 2, alert])));
+  });
+  return { ...GOOD, REST_BASE_URL: `https://${await listen(server)}` };
+};
+
 const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
   [
     'a wrong API key',
@@ -149,6 +158,19 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     /^REST_BASE_URL: no response in time, on a connection that was opened; .* raise REST_TIMEOUT_MS$/,
   ],
   ['https at a port without TLS', () => ({ ...GOOD, REST_BASE_URL: reference.url.replace('http', 'https') }), /no TLS/],
+  [
+    'a client certificate that is refused',
+    () => alerting(42),
+    /^REST_CLIENT_CERT_FILE: .*\(ERR_SSL_\S+_ALERT_BAD_CERTIFICATE\)/,
+  ],
+  ['an authority of clients that is another', () => alerting(48), /^REST_CLIENT_CERT_FILE: .*UNKNOWN_CA/],
+  [
+    'a handshake that fails',
+    () => alerting(40),
+    /^REST_BASE_URL: .*host name.*REST_CLIENT_CERT_FILE.*HANDSHAKE_FAILURE/,
+  ],
+  ['a host name that TLS does not know', () => alerting(112), /^REST_BASE_URL: .*host name.*RECOGNIZED_NAME/],
+  ['another version of TLS', () => alerting(70), /^REST_BASE_URL: .*TLS version, the ciphers.*PROTOCOL_VERSION/],
   [
     'a redirect',
     async () => ({ REST_BASE_URL: await serve((_, to) => void to.writeHead(301, { location: '/' }).end()) }),
@@ -317,6 +339,15 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
     expect(plain.lines).toEqual([expect.stringMatching(/^REST_BASE_URL: no response .*begin with https/)]);
   },
 );
+
+(hasOpenssl ? test : test.skip)('openssl: what is wrong with the certificate of Redis is named', async () => {
+  const { folder, tls } = certificateFor('DNS:rewards.example');
+  const REDIS_URL = `rediss://${await listen(createTlsSocketServer(tls))}`;
+  const unknown = await probe({ ...GOOD, REDIS_URL });
+  expect(unknown.lines).toEqual([expect.stringMatching(/^REDIS_CA_FILE: .*not trusted \(self.signed certificate\)/)]);
+  const other = await probe({ ...GOOD, REDIS_URL, REDIS_CA_FILE: join(folder, 'cert.pem') });
+  expect(other.lines).toEqual([expect.stringMatching(/^REDIS_URL: its certificate is for another host/)]);
+});
 
 (hasOpenssl ? test : test.skip).each([
   ['TLS 1.3 closes the connection', { requestCert: true }, /^REST_CLIENT_CERT_FILE: the service wants a certificate/],
