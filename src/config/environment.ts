@@ -26,11 +26,13 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   for (const name of PROXIES) given[name] = env[name.toLowerCase()]?.trim() || given[name];
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
-  problems.push(...readFiles(given), ...unquote(given));
+  problems.push(...readFiles(given), ...removeComments(given), ...unquote(given));
   const unreplaced = Object.keys(VARIABLES.shape).filter((name) => PLACEHOLDER.test(given[name] ?? ''));
   problems.push(...unreplaced.map((name) => `${name}: is a placeholder that was not replaced by its value`));
+  const objects = ALSO_IN_FILES.filter((name) => OF_TEXT.test(name) && /^\{\s*".*\}$/s.test(given[name] ?? ''));
+  problems.push(...objects.map((name) => `${name}: is JSON, as a whole secret of AWS Secrets Manager; name its key`));
   const without = (names: string[]) => ({ ...given, ...Object.fromEntries(names.map((name) => [name, undefined])) });
-  const { data, error } = VARIABLES.safeParse(without(unreplaced));
+  const { data, error } = VARIABLES.safeParse(without([...unreplaced, ...objects]));
   if (data) return { values: data, given, problems };
   // The place in a JSON text. In a list, the text of the item tells it.
   const { fieldErrors } = z.flattenError(error, ({ path: [, ...at], message }) =>
@@ -38,7 +40,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   );
   const bad = Object.entries(fieldErrors);
   for (const [name, messages] of bad) problems.push(`${name}: ${messages.join('; ')}${shown(name, given[name])}`);
-  const unusable = [...unreplaced, ...bad.map(([name]) => name)];
+  const unusable = [...unreplaced, ...objects, ...bad.map(([name]) => name)];
   return { values: VARIABLES.parse(without(unusable)), given, problems };
 }
 
@@ -114,16 +116,29 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
+/** Reports comments behind values, and goes on without them. What would be one can be a part of a secret, or of a path. */
+function removeComments(given: NodeJS.ProcessEnv): string[] {
+  return Object.keys(VARIABLES.shape).flatMap((name) => {
+    const [comment] = /(?:^|\s)#.*$/s.exec(given[name] ?? '') ?? [];
+    if (comment === undefined || ALSO_IN_FILES.includes(name) || name.endsWith('_FILE')) return [];
+    given[name] = given[name]?.slice(0, -comment.length).trim() || undefined;
+    return `${name}: has a comment, ${IN_ENV_FILE}; put it on a line of its own`;
+  });
+}
+
 /** Reports values in quotation marks, and goes on without the marks. Around PEM they do not matter. */
 function unquote(given: NodeJS.ProcessEnv): string[] {
   return Object.keys(VARIABLES.shape).flatMap((name) => {
     const [, , value] = /^(["'])(?!-----BEGIN)(.*)\1$/s.exec(given[name] ?? '') ?? [];
     if (value === undefined) return [];
     given[name] = value || undefined;
-    return `${name}: is in quotation marks, which would be a part of it, as \`docker run --env-file\` reads it; leave them out`;
+    return `${name}: is in quotation marks, ${IN_ENV_FILE}; leave them out`;
   });
 }
 
+const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` reads it';
+/** One of the two is JSON; the other is refused as JSON anyway. */
+const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
 /** A name in a template of a shell, of Kubernetes or Helm, or of a manual. */
 const PLACEHOLDER = /^(?:\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|<[\w -]+>)$/s;
 

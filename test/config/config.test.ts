@@ -48,6 +48,7 @@ test.each<[name: string, env: Env]>([
   ['production with a REST service on loopback', { ...production, REST_BASE_URL: 'http://[::1]:4100' }],
   ['empty variables, which count as absent', { PORT: '', JWT_SECRET: '', CORS_ORIGINS: '' }],
   ...['LOCALHOST', '::1', '127.1.2.3'].map((HOST): [string, Env] => [`an open gateway on ${HOST}`, { HOST }]),
+  ['a secret with what would be a comment elsewhere', { ...jwt, JWT_SECRET: `${SECRET} # one`, LOG_KEY: SECRET }],
   ['a secret of 32 bytes and fewer letters', { ...jwt, JWT_SECRET: 'é'.repeat(16) }],
   ['a key of P-521', withKey(pem('P-521'))],
   ...PROXIES.map((TRUST_PROXY): [string, Env] => [`the proxies ${TRUST_PROXY}`, { TRUST_PROXY }]),
@@ -291,6 +292,28 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     ...['REST_API_KEY', 'JWT_ISSUER', 'JWT_AUDIENCE', 'REDIS_URL'].map(
       (name) =>
         `${name}: is in quotation marks, which would be a part of it, as \`docker run --env-file\` reads it; leave them out`,
+    ),
+  ],
+  'comments behind values, which `docker run --env-file` does not remove': [
+    {
+      ...{ JWT_ISSUER: 'https://login.example # of production', JWT_AUDIENCE: '"gateway" # ours', JWT_SECRET: SECRET },
+      ...{ REST_BASE_URL: 'https://rewards.example/api #1', NO_PROXY: '# none', REST_TIMEOUT_MS: '3000\t# ms' },
+    },
+    ...['REST_BASE_URL', 'REST_TIMEOUT_MS', 'NO_PROXY', 'JWT_ISSUER', 'JWT_AUDIENCE'].map(
+      (name) =>
+        `${name}: has a comment, which would be a part of it, as \`docker run --env-file\` reads it; put it on a line of its own`,
+    ),
+    'JWT_AUDIENCE: is in quotation marks, which would be a part of it, as `docker run --env-file` reads it; leave them out',
+  ],
+  'secrets that are the JSON of a store of secrets, with other keys in it': [
+    {
+      ...{ ...production, REST_API_KEY: '{"apiKey":"the-api-key"}', REST_SECRET_KEY: '' },
+      ...{ REST_SECRET_KEY_FILE: file('json', '{\n "key": "the-secret-key"\n}\n') },
+      ...{ JWT_SECRET: `{"secret":"${SECRET}"}`, REDIS_URL: '{"url":"redis://:hunter2@127.0.0.1"}' },
+      ...{ LOG_KEY: '{"log-key":"hunter2hunter2"}', JWT_SCOPE_MAP: '{"reader": ["players:read"]}' },
+    },
+    ...['REST_API_KEY', 'REST_SECRET_KEY', 'JWT_SECRET', 'REDIS_URL', 'LOG_KEY'].map(
+      (name) => `${name}: is JSON, as a whole secret of AWS Secrets Manager; name its key`,
     ),
   ],
   'names that a template has not replaced by their values': [
