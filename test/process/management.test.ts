@@ -36,8 +36,10 @@ test('the management port tells health, readiness and metrics alone; in producti
   for (const path of ['/graphql', '/', '/metrics/x']) expect((await page(path)).status).toBe(404);
   for (const path of ['/readyz', '/metrics']) expect((await fetch(url + path)).status).toBe(404);
   // For platforms that check nothing but this port. It says nothing more.
-  const health = await fetch(`${url}/healthz`);
-  expect([health.status, await health.text()]).toEqual([200, '']);
+  for (const path of ['/healthz', '/healthz/']) {
+    const health = await fetch(url + path);
+    expect([health.status, await health.text()]).toEqual([200, '']);
+  }
   await gateway.logged(({ msg }) => msg === 'operation');
   expect(gateway.output()).not.toMatch(/reporting|inline trac/i);
   for (const line of gateway.output().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();

@@ -177,6 +177,17 @@ test.each([
 });
 
 test.each([
+  ['two equal lengths', `${HEAD}${LENGTH}${LENGTH}\r\n${PLAYER}`],
+  ['a length beside chunks', `${HEAD}${LENGTH}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+])('%s: the response counts as a lost connection', async (_case, bytes) => {
+  const service = await startBytes(() => bytes);
+  const gateway = await startProcess({ REST_BASE_URL: service.url });
+  expect((await post(gateway.url, READ)).codes).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
+  const [error] = (await post(gateway.url, track('ambiguous'))).errors;
+  expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' });
+});
+
+test.each([
   ['ISO-8859-1', 'Orléans', Buffer.from('Orl\xe9ans', 'latin1')],
   ['"latin1"; v=1', 'Orléans', Buffer.from('Orl\xe9ans', 'latin1')],
   ['iso-8859-1', 'Łódź', Buffer.from('Łódź')],
