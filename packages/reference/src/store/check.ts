@@ -18,7 +18,8 @@ export async function checkDatabase(
   try {
     const { made, due, unknown } = await versionOf(db, contactHashKey);
     if (made.length === 0) throw new OperatorError('it has no tables of the service');
-    if (unknown.length > 0) throw new OperatorError(`it is of a newer version of the service (${unknown})`);
+    if (unknown.length > 0)
+      throw new OperatorError(`it is of another version of the service, a newer one or 0.1.0 (${unknown})`);
     if (place.file !== undefined) await requireWhole(db);
     // The first versions had no key of the configuration.
     if (made.includes('0003-contact-hash-key')) await contactHasher(db, contactHashKey);
