@@ -345,6 +345,14 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     { PERSISTED_OPERATIONS: 'enforce' },
     'PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is enforce',
   ],
+  'one port for both servers': [
+    { PORT: '4000', MANAGEMENT_PORT: '4000' },
+    'MANAGEMENT_PORT: must differ from PORT; platforms that check only PORT find GET /healthz there too',
+  ],
+  'calls that may take longer than their operation': [
+    { REST_TIMEOUT_MS: '2001', OPERATION_TIMEOUT_MS: '2000' },
+    'REST_TIMEOUT_MS: must not be above OPERATION_TIMEOUT_MS, which ends the operation with its calls (given: 2001 and 2000)',
+  ],
   'removed variables': [
     { WORKERS: '4', MAX_ALIASES: '100' },
     ...['WORKERS', 'MAX_ALIASES'].map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`),
