@@ -92,6 +92,8 @@ test('during SHUTDOWN_DELAY_MS requests are answered and told to go elsewhere, a
   const began = performance.now();
   gateway.child.kill('SIGTERM');
   await gateway.pageWhen('/readyz', isDraining);
+  // For balancers that check nothing but this port.
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(503);
   const { data, headers } = await ask(gateway, 'p2');
   expect([data, headers.get('connection')]).toEqual([{ player: { id: 'p2' } }, 'close']);
   held.release();
