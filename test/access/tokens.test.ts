@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createKeySet } from '../../src/access/key-set.ts';
 import type { Json } from '../../src/json.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -309,6 +310,29 @@ describe('a key set', () => {
     keys.serve([first.jwk ?? {}]);
     await until(() => gateway.status().reasons.length === 0);
     await expectLetIn(bearer(gateway, token(first)));
+  });
+
+  test('that was never there is asked for again after 1, 2 and 4 s, and then every 5 s', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance', 'Date'] });
+    atEnd(() => jest.useRealTimers());
+    const pauses: number[] = [];
+    let [now, failedAt] = [0, 0];
+    keys.serve((_, response) => {
+      pauses.push(now - failedAt);
+      if (pauses.length === 6) response.end(JSON.stringify({ keys: [first.jwk] }));
+      else response.writeHead(500).end();
+    });
+    const warn = () => {
+      failedAt = now;
+    };
+    const set = createKeySet(new URL(keys.url), { log: { info: warn, warn } });
+    // A millisecond for each round of the event loop: a request and its response take some rounds.
+    await until(() => {
+      now += 1;
+      jest.advanceTimersByTime(1);
+      return set.isReady();
+    });
+    expect(pauses.map((ms) => Math.floor(ms / 1_000))).toEqual([0, 1, 2, 4, 5, 5]);
   });
 
   test('that was good is used for one hour while the provider fails, for remembered tokens too', async () => {
