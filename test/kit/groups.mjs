@@ -19,7 +19,11 @@ const hasIpv6 = () => Object.values(networkInterfaces()).some((ones) => ones.som
 
 /** By name, what matches the file and the title of each test of the group, and whether this machine has what it needs. */
 const GROUPS = {
-  Redis: [/Redis|redis/, () => isInstalled('redis-server')],
+  Redis: [/^(?!.*Redis with TLS).*(?:Redis|redis)/, () => isInstalled('redis-server')],
+  'Redis with TLS': [
+    /Redis with TLS/,
+    () => runs('sh', '-c', 'openssl version && redis-cli --help 2>&1 | grep -- --tls'),
+  ],
   PostgreSQL: [/PostgreSQL/, () => listens(process.env.TEST_DATABASE_URL, 5432)],
   browser: [/test\/web\/|browser\.long|Chromium/, hasChromium],
   nginx: [/nginx/, () => isInstalled('nginx')],

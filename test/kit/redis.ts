@@ -6,6 +6,11 @@ import { atEnd } from './at-end.ts';
 
 export const redisIsInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
+/** Whether it was built with TLS, which its client says. */
+export const redisHasTls = /--tls/.test(
+  spawnSync('redis-cli', ['--help'], { encoding: 'utf8' }).output?.join('') ?? '',
+);
+
 export type TestRedis = Awaited<ReturnType<typeof startRedis>>;
 
 /** Starts a Redis of a test's own, which keeps nothing on disk, on a port or on a free one. */

@@ -11,6 +11,7 @@ import { proxyFor } from '../../src/egress-proxy.ts';
 import { atEnd, newFile, newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { spawnProcess, startProcess } from '../kit/process.ts';
+import { freePort, redisHasTls, startRedis } from '../kit/redis.ts';
 import { rows } from '../kit/rows.ts';
 import { claims, header, ISSUER, keySigner } from '../kit/tokens.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
@@ -190,21 +191,24 @@ test('a proxy that is no URL is refused at the start, without its password', asy
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 /** A private authority, and certificates that it issued, as PEM files by name. */
-function createAuthority() {
+function createAuthority(authority = 'Own authority') {
   const folder = newFolder();
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   const ca = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
-  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '30', '-subj', '/CN=Own authority');
-  const issue = (name: string, subject: string, days: string) => {
+  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '30', '-subj', `/CN=${authority}`);
+  const issue = (name: string, subject: string, days = '30') => {
     openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${subject}`);
     const alternative = newFile('names', `subjectAltName=IP:127.0.0.1,DNS:${subject}`);
     openssl('x509', '-req', '-in', `${name}.csr`, ...ca, '-out', `${name}.pem`, '-days', days, '-extfile', alternative);
   };
-  issue('server', 'rewards.example', '30');
-  issue('client', 'gateway', '30');
+  issue('server', 'rewards.example');
+  issue('client', 'gateway');
+  issue('expired', 'rewards.example', '-1');
   return (file: string) => join(folder, file);
 }
+
+const EXPIRED = 'the certificate of CN=rewards.example expired on ';
 
 (hasOpenssl ? test : test.skip)(
   'openssl: a private authority and a client certificate, each wrong in its own way',
@@ -247,6 +251,11 @@ function createAuthority() {
       [{ ...trusted, REST_CLIENT_KEY_FILE: '' }, 'REST_CLIENT_KEY_FILE: is needed with REST_CLIENT_CERT_FILE'],
       [{ ...trusted, REST_CA_FILE: file('ca.key') }, 'REST_CA_FILE: the file has no certificate in PEM'],
       [{ ...trusted, REST_CA_FILE: file('none.pem') }, 'REST_CA_FILE: ENOENT'],
+      [{ ...trusted, REST_CA_FILE: file('expired.pem') }, `REST_CA_FILE: ${EXPIRED}`],
+      [
+        { ...trusted, REST_CLIENT_CERT_FILE: file('expired.pem'), REST_CLIENT_KEY_FILE: file('expired.key') },
+        `REST_CLIENT_CERT_FILE: ${EXPIRED}`,
+      ],
       [{ ...trusted, REST_BASE_URL: 'http://127.0.0.1:1' }, 'REST_BASE_URL: must begin with https://'],
       [{ REDIS_URL: 'redis://127.0.0.1:1', REDIS_CA_FILE: file('ca.pem') }, 'REDIS_URL: must begin with rediss://'],
     ];
@@ -256,6 +265,23 @@ function createAuthority() {
     }
   },
 );
+
+(hasOpenssl ? test : test.skip).each([
+  ['has expired', 'expired', '127.0.0.1', 'CERT_HAS_EXPIRED'],
+  ['is for another host', 'server', 'localhost', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+])('openssl: a service whose certificate %s gets no request, and the log says why', async (_, name, host, cause) => {
+  const file = createAuthority();
+  let requests = 0;
+  const tls = { key: readFileSync(file(`${name}.key`)), cert: readFileSync(file(`${name}.pem`)) };
+  const service = createTlsServer(tls, () => {
+    requests += 1;
+  });
+  const port = await listen(service);
+  const gateway = await startProcess({ REST_BASE_URL: `https://${host}:${port}`, REST_CA_FILE: file('ca.pem') });
+  expect((await post(gateway.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
+  const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+  expect([line.cause, requests]).toEqual([cause, 0]);
+});
 
 (hasOpenssl ? test.each(['-tls1_2', '-tls1_3']) : test.skip.each(['']))(
   'openssl %s: a service that wants a client certificate has done nothing without one',
@@ -278,5 +304,33 @@ function createAuthority() {
     expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE', retryable: true });
     const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
     expect(line.cause).toMatch(/^ERR_SSL_.*ALERT/);
+  },
+);
+
+(hasOpenssl && redisHasTls ? test : test.skip)(
+  'a Redis with TLS that wants a client certificate keeps the keys of events; of a foreign authority, it is named once',
+  async () => {
+    const file = createAuthority();
+    const port = await freePort();
+    const files = ['--tls-ca-cert-file', file('ca.pem'), '--tls-cert-file', file('server.pem')];
+    await startRedis(0, ['--tls-port', `${port}`, '--tls-key-file', file('server.key'), ...files]);
+    const trusted = {
+      ...{ REDIS_URL: `rediss://127.0.0.1:${port}/0`, REDIS_CA_FILE: file('ca.pem') },
+      ...{ REDIS_CLIENT_CERT_FILE: file('client.pem'), REDIS_CLIENT_KEY_FILE: file('client.key') },
+    };
+    const event = {
+      query: `mutation { trackEvents(input: { playerUniqueId: "p1", idempotencyKey: "k", events: [{ name: "buy" }] }) {
+        eventNames } }`,
+    };
+    for (const { url } of [await start(trusted), await start(trusted)])
+      expect((await post(url, event)).codes).toEqual([]);
+    // The second gateway knows the key of the first.
+    expect(upstream.calls()).toEqual(['POST /integrations/event']);
+    const foreign = await start({ ...trusted, REDIS_CA_FILE: createAuthority('Another authority')('ca.pem') });
+    const isAboutRedis = ({ msg }: { msg: string }) => msg.startsWith('Redis is');
+    expect((await foreign.logged(isAboutRedis)).reason).toMatch(/certificate/);
+    const [error] = (await post(foreign.url, event)).errors;
+    expect(error?.extensions).toMatchObject({ code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true });
+    expect(foreign.log().filter(isAboutRedis)).toHaveLength(1);
   },
 );
