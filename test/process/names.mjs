@@ -39,15 +39,26 @@ const dns = createSocket('udp4', (query, { port, address }) => {
 });
 dns.bind(53, '127.0.0.53');
 
-/** A server at an address: how many requests it got, and the status and content type that it answers. */
+/**
+ * A server at an address: how many requests it got, and the status and content type that it answers. The response about the
+ * player `slow` comes well, when `release` is called.
+ */
 async function startService(address) {
-  const service = { requests: 0, status: 200, type: 'application/json', connection: 'keep-alive' };
-  const server = createServer((_request, response) => {
+  const service = { requests: 0, status: 200, type: 'application/json', connection: 'keep-alive', release: undefined };
+  const server = createServer((request, response) => {
     service.requests += 1;
-    response.writeHead(service.status, { 'content-type': service.type, connection: service.connection });
-    response.end('{"playerAttributes":{"city":"Porto"}}');
+    service.firstAt ??= clock;
+    const answer = (status, type) => {
+      response.writeHead(status, { 'content-type': type, connection: service.connection });
+      response.end('{"playerAttributes":{"city":"Porto"}}');
+    };
+    if (!request.url.endsWith('/slow')) answer(service.status, service.type);
+    else service.release = () => answer(200, 'application/json');
   });
-  await once(server.listen(PORT, address), 'listening');
+  /** From now on it refuses connections; those that are in use are kept. */
+  service.refuse = () => server.close();
+  service.listen = () => once(server.listen(PORT, address), 'listening');
+  await service.listen();
   return service;
 }
 
@@ -97,32 +108,46 @@ async function startGateway(env) {
 const say = (name, result) => console.log(JSON.stringify({ name, ...result }));
 const [first, second] = [await startService('127.0.0.11'), await startService('127.0.0.12')];
 
-/** Reads until the second address has answered; the time it took, in milliseconds. */
+/** A clock in milliseconds that is slow while this process gets no time, because the machine is busy. */
+let clock = 0;
+setInterval(() => {
+  clock += 20;
+}, 20);
+
+/** Reads until the second address has answered; the time until its first request, by `clock`. */
 async function untilMoved(read) {
-  const began = performance.now();
-  const before = second.requests;
-  for (let n = 0; second.requests === before || !(await read(`m${n}`)); n += 1) {
+  const began = clock;
+  second.firstAt = undefined;
+  for (let n = 0; second.firstAt === undefined || !(await read(`m${n}`)); n += 1) {
     await read(`n${n}`);
-    if (performance.now() - began > 60_000) return undefined;
+    if (clock - began > 60_000) return undefined;
   }
-  return performance.now() - began;
+  return second.firstAt - began;
 }
 
+const whileOthersAreUsed = { REST_TIMEOUT_MS: '10000', REST_CONNECTION_MAX_AGE_S: '600' };
 for (const [name, env, status, type] of [
-  ['the old address answers 503', { REST_CONNECTION_MAX_AGE_S: '600' }, 503, 'application/json'],
+  ['the old address answers 503', {}, 503, 'application/json'],
   ['the old address answers well', { REST_CONNECTION_MAX_AGE_S: '3' }, 200, 'application/json'],
-  ['the old address has no route', { REST_CONNECTION_MAX_AGE_S: '600' }, 404, 'text/plain; charset=utf-8'],
-  ['the old address is for another host', { REST_CONNECTION_MAX_AGE_S: '600' }, 421, 'application/json'],
+  ['the old address has no route', {}, 404, 'text/plain; charset=utf-8'],
+  ['the old address is for another host', {}, 421, 'application/json'],
+  ['the old address refuses', {}, undefined, undefined],
 ]) {
   zone.addresses = ['127.0.0.11'];
-  Object.assign(first, { status: 200, type: 'application/json' });
-  const { child, read } = await startGateway(env);
+  Object.assign(first, { status: 200, type: 'application/json', release: undefined });
+  const { child, read } = await startGateway({ ...whileOthersAreUsed, ...env });
   const isWell = await read('before');
+  const slow = read('slow');
+  while (!first.release) await delay(5);
   zone.addresses = ['127.0.0.12'];
-  Object.assign(first, { status, type });
-  say(name, { isWell, ms: await untilMoved(read) });
+  if (status === undefined) first.refuse();
+  else Object.assign(first, { status, type });
+  const ms = await untilMoved(read);
+  first.release();
+  say(name, { isWell, ms, isSlowWell: await slow });
   child.kill('SIGKILL');
 }
+await first.listen();
 
 /** Each read opens a connection. The first address is not reached by the first read, and could be by the others. */
 Object.assign(first, { status: 200, type: 'application/json', connection: 'close' });
