@@ -244,6 +244,20 @@ test.each(mistakes)('%s is named in one line, and ends with 1', async (_, env, l
   expect(await probe(await env())).toMatchObject({ code: 1, lines: [expect.stringMatching(line)] });
 });
 
+test('what hangs is named long before the operations of a gateway would end', async () => {
+  const url = await serve(() => {});
+  const env = {
+    ...{ REST_BASE_URL: url, REDIS_URL: `redis://${await listen(createTcpServer())}`, REDIS_TIMEOUT_MS: '600000' },
+    ...{ JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'a', JWT_JWKS_URL: url },
+    ...{ REST_TIMEOUT_MS: '600000', OPERATION_TIMEOUT_MS: '600000' },
+  };
+  const began = performance.now();
+  const names = (await probe(env)).lines.map((line) => /^(\w+): .*(?:in time|no connection)/.exec(line)?.[1]);
+  expect(names).toEqual(['REST_BASE_URL', 'JWT_JWKS_URL', 'REDIS_URL']);
+  // It takes 2 s, on a busy machine more.
+  expect(performance.now() - began).toBeLessThan(20_000);
+});
+
 test('a language that the account does not have is named', async () => {
   const { code, lines } = await probe(GOOD, ['en', 'tlh']);
   expect([code, lines]).toEqual([1, [expect.stringMatching(/^lang tlh: the service refuses it \(400, code 5\)/)]]);
