@@ -231,6 +231,17 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     expect(gateway.log().filter(isLost)).toEqual([]);
   });
 
+  test('a Redis that is 80 ms away refuses no event, with the default of REDIS_TIMEOUT_MS', async () => {
+    const redis = await startRedis();
+    const proxy = await startProxy(redis.port);
+    const gateway = await start({ REDIS_URL: `redis://${proxy.host}/0` });
+    proxy.delay(40);
+    for (let event = 0; event < 20; event += 1) {
+      const client = (name: string) => track(gateway, `${name}-${event}`);
+      for (const { codes } of await Promise.all(['a', 'b', 'c'].map(client))) expect(codes).toEqual([]);
+    }
+  });
+
   test('while Redis pauses for 80 ms, no event with a key is refused', async () => {
     const { redis, gateway } = await startBoth();
     const client = new Redis(redis.port);
