@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { newFile, newFolder } from '../../../test/kit/at-end.ts';
+import { keyedHash } from '../src/store/contact-key.ts';
 import type { Client } from './client.ts';
 import { contentOf, type Place, STORES, sqlitePlace, startReference } from './kit.ts';
 import { environmentOf, runCommand } from './process.ts';
@@ -109,6 +110,59 @@ test.each(pairs)('all data goes from $name by export and import', async ({ from,
   expect(() => run(imported, target)).toThrow('The database has players. Import into an empty one.');
 });
 
+/** Imports these lines, as an operator does. */
+const importInto = (at: Place, content: string[], more: NodeJS.ProcessEnv = {}) => {
+  const command = `exec "${process.execPath}" dist/reference/main.js import < "${newFile('lines', content.join('\n'))}"`;
+  const env = { ...environmentOf(at), ...more };
+  return execFileSync('sh', ['-ec', command], { env, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+};
+
+/** Mia referred Noah. Ole, whose contact has counted too, was deleted. The hash has no key of the configuration yet. */
+const OF_THE_FIRST_VERSION = {
+  service_state: [{ name: 'contact-hash-key', value: 'inner-key' }],
+  players: ['mia', 'noah'].map((name, at) => ({
+    ...{ id: 7 + at, player_unique_id: name, service_id: `service-${name}`, referral_code: `Code-${name}` },
+    ...{ created_at: 1_700_000_000_000, device_token: null, os_type: null, display_name: name },
+    ...{ email: `${name}@shop.example`, mobile: null, join_date: null, more_attributes: null },
+  })),
+  totals: [{ player_id: 7, pending_friends: 1, active_friends: 0, last_position: 4 }],
+  counted_contacts: ['noah', 'ole'].map((name) => ({
+    ...{ hash: keyedHash('inner-key', `email:${name}@shop.example`), counted_at: 1_700_000_000_000 },
+  })),
+  referrals: [{ friend_id: 8, referrer_id: 7, status: 'pending', position: 4, referred_at: 1_700_000_000_000 }],
+  coupons: [
+    {
+      ...{ id: 3, code: 'THANKS-MIA', player_id: 7, group_handle: 'a group of then', created_at: 1_700_000_000_000 },
+      ...{ start_at: null, end_at: null, usage_limit: 2, uses: 1 },
+      definition: JSON.stringify({ handle: 'a group of then', title: 'Then', coupon: { type: 'custom' } }),
+    },
+  ],
+};
+
+test.each(STORES)(
+  '$name: an export of the first version is imported, and one of a later version refused',
+  async ({ place }) => {
+    const rows = Object.entries(OF_THE_FIRST_VERSION).flatMap(([table, list]) =>
+      list.map((row: object) => JSON.stringify({ table, row })),
+    );
+    const linesOf = (version: string) => [JSON.stringify({ version }), ...rows, JSON.stringify({ end: rows.length })];
+    const at = await place();
+    expect(() => importInto(at, linesOf('0099-later'))).toThrow(
+      /Line 1 cannot be imported: it is of the version 0099-later, and this service knows those up to 0/,
+    );
+    expect(JSON.parse(importInto(at, linesOf('0001-tables')))).toMatchObject({ players: 2, coupons: 1, referrals: 1 });
+    const { client } = await startReference({ at });
+    expect(await client.linkOf('mia')).toBe('/r/Code-mia');
+    expect((await client.coupons('mia')).body.coupons).toMatchObject([{ code: 'THANKS-MIA' }]);
+    // Ole does not count again; Pia does.
+    for (const id of ['ole', 'pia']) {
+      await client.leave('mia', `${id}@shop.example`);
+      expect((await client.upsert(id, { email: `${id}@shop.example` })).status).toBe(200);
+    }
+    expect((await client.referrals('mia')).body).toMatchObject({ total: 2, totalPending: 2 });
+  },
+);
+
 test.each(STORES)('$name: lines that cannot be imported leave the database empty', async ({ place }) => {
   const reference = await startReference({ at: await place() });
   await fill(reference.client);
@@ -116,15 +170,10 @@ test.each(STORES)('$name: lines that cannot be imported leave the database empty
   const { stdout } = await runCommand(environmentOf(reference.at), 'export');
   const lines = stdout.trimEnd().split('\n');
   const at = await place();
-  const run = (content: string[], more: NodeJS.ProcessEnv = {}) => {
-    const file = newFile('lines', content.join('\n'));
-    const command = `exec "${process.execPath}" dist/reference/main.js import < "${file}"`;
-    return () =>
-      execFileSync('sh', ['-ec', command], {
-        env: { ...environmentOf(at), ...more },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-  };
+  const run =
+    (content: string[], more: NodeJS.ProcessEnv = {}) =>
+    () =>
+      importInto(at, content, more);
   expect(run(lines.slice(1))).toThrow('Line 1 cannot be imported: it is of the version undefined');
   expect(run([...lines, '{'])).toThrow(`Line ${lines.length + 1} cannot be imported`);
   expect(run([...lines.slice(0, -1), '{"table":"form_counts","row":{}}'])).toThrow('it has no row of a table');

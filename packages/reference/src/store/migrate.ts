@@ -82,7 +82,8 @@ async function hashAgain(db: Kysely<Tables>, contactHashKey: string): Promise<vo
     await sql`drop index if exists contacts_by_time`.execute(queries);
     await sql`create index contacts_by_time on contacts (given_at)`.execute(queries);
   };
-  await (isPostgres(db) ? work(db) : db.transaction().execute(work));
+  // On SQLite Kysely begins no transaction for a migration; an import has one.
+  await (isPostgres(db) || db.isTransaction ? work(db) : db.transaction().execute(work));
 }
 
 /**

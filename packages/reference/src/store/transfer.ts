@@ -27,8 +27,9 @@ const TABLES: [table: keyof Tables, ...key: [string, ...string[]]][] = [
   ['events', 'id'],
 ];
 
-/** The version of the tables: the last migration. */
-const VERSION = Object.keys(migrationsWith('')).at(-1);
+/** The versions of the tables, which are the migrations, and the present one. */
+const VERSIONS = Object.keys(migrationsWith(''));
+const VERSION = VERSIONS.at(-1);
 
 /** At most 13 parameters for each: SQLite takes 32,766 in a statement, PostgreSQL 65,535. */
 const ROWS_PER_STATEMENT = 500;
@@ -57,7 +58,10 @@ export async function exportLines(store: Store, write: (line: string) => void): 
   });
 }
 
-/** Reads the lines into a store without players, in one transaction. Returns how many rows each table got. */
+/**
+ * Reads the lines of this version or an older one into a store without players, in one transaction. Returns how many rows each
+ * table got.
+ */
 export async function importLines(
   store: Store,
   input: Readable,
@@ -70,14 +74,18 @@ export async function importLines(
       throw new OperatorError('The database has players. Import into an empty one.');
     }
     for (const table of ['service_state', 'counted_contacts'] as const) await queries.deleteFrom(table).execute();
-    const counts = await addRows(queries, input);
+    const { version, counts } = await addRows(queries, input);
+    // Each migration can run again, and finds the rows as the older version left them.
+    const migrations = migrationsWith(contactHashKey);
+    for (const name of VERSIONS.slice(VERSIONS.indexOf(version) + 1)) await migrations[name]?.up(queries);
     await contactHasher(queries, contactHashKey);
     return counts;
   });
 }
 
-async function addRows(queries: Queries, input: Readable): Promise<Record<string, number>> {
+async function addRows(queries: Queries, input: Readable) {
   const counts: Record<string, number> = {};
+  let version = '';
   let [table, rows]: [keyof Tables | undefined, Row[]] = [undefined, []];
   let [number, isWhole] = [0, false];
   const flush = async () => {
@@ -89,9 +97,11 @@ async function addRows(queries: Queries, input: Readable): Promise<Record<string
     number++;
     try {
       const read: { version?: string; table?: string; row?: Row; end?: number } = JSON.parse(line);
-      if (number === 1 && read.version !== VERSION)
-        throw new Error(`it is of the version ${read.version}, not ${VERSION}`);
-      if (number === 1) continue;
+      if (number === 1) {
+        version = read.version ?? '';
+        if (VERSIONS.includes(version)) continue;
+        throw new Error(`it is of the version ${read.version}, and this service knows those up to ${VERSION}`);
+      }
       if (isWhole) throw new Error('it follows the end');
       const count = number - 2;
       isWhole = read.end === count;
@@ -108,7 +118,7 @@ async function addRows(queries: Queries, input: Readable): Promise<Record<string
   }
   if (!isWhole) throw new OperatorError('The export is not complete: its last line is missing. Export again.');
   await flush();
-  return counts;
+  return { version, counts };
 }
 
 /** Adds rows with the ids that they have. */
