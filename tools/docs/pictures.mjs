@@ -2,7 +2,7 @@
 /*
  * Writes docs/pictures/ with the demo in Chromium: the example, the IDE after its first operation, and the landing page.
  * Without Chromium (CHROMIUM may name one), or without the packages of the example, these pictures stay as they are.
- * Times, codes and links differ in each run.
+ * Dates, codes and links are those of fixed.mjs; the durations in the IDE are measured, and differ in each run.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,13 +13,20 @@ import { chromium } from 'playwright-core';
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = process.env.CHROMIUM ?? PLACES.find((path) => existsSync(path));
 const OUT = 'docs/pictures';
+const TIME = '2026-11-28T12:00:00Z';
+const FIXED = {
+  PICTURES_TIME: TIME,
+  NODE_OPTIONS: `--import=${new URL('fixed.mjs', import.meta.url)}`,
+  // Referral links would have the port, which is free by chance.
+  PUBLIC_URL: 'http://127.0.0.1:4100',
+};
 
 /** Starts a program, takes pictures of the address that it prints, and ends it. */
 async function withProgram(args, pattern, take) {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'pictures-'));
   const env = { ...process.env, PORT: '0', MANAGEMENT_PORT: '0', REFERENCE_PORT: '0', EXAMPLE_PORT: '0' };
   const child = spawn(process.execPath, args, {
-    env: { ...env, DATA_DIR: dataDirectory },
+    env: { ...env, ...FIXED, DATA_DIR: dataDirectory },
     stdio: ['ignore', 'pipe', 1],
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -49,6 +56,7 @@ else {
   const browser = await chromium.launch({ executablePath, args: [...args, '--disable-gpu'] });
   const shoot = async (url, width, height, colorScheme, name, isReady) => {
     const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+    await page.clock.setFixedTime(TIME);
     await page.goto(url);
     await isReady(page);
     await page.screenshot({ path: join(OUT, `${name}.png`) });
