@@ -103,7 +103,7 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     await page.route(/apollographql\.com|googleapis\.com/, handle);
     await page.goto(`${demo.url}/graphql`, { waitUntil: 'commit' });
     await page.getByRole('heading', { name: 'The first query' }).waitFor();
-    await page.getByRole('link', { name: 'The IDE' }).click();
+    await page.getByRole('link', { name: 'The IDE', exact: true }).click();
     await page.waitForURL(`${demo.url}/graphiql`);
     await execute(page, 'Demo Player');
   });
