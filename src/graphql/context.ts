@@ -71,16 +71,16 @@ export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'rates
 }
 
 /** What is known of an operation when its execution begins. */
-type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation' | 'fairCaller'>;
+type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation' | 'owner'>;
 
 export function createContext(options: ContextOptions, begun: Begun): Context {
-  const { requestId, caller, record, cancellation, fairCaller } = begun;
+  const { requestId, caller, record, cancellation, owner } = begun;
   const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
   const budget = createBudget(maxUpstreamCalls);
   const call: CallContext = {
     requestId,
     cancellation,
-    fairCaller,
+    owner,
     traceHeaders: record.trace.headers,
     onCall(ended, playerUniqueId) {
       record.calls.push(ended);

@@ -139,10 +139,10 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
-  const fairCaller = isServer(caller) ? undefined : slot.callerIdentity;
+  const owner = isServer(caller) ? undefined : slot.owner;
   let created: Context | undefined;
   const context = async () => {
-    created = createContext(route.contextOptions, { requestId, caller, record, cancellation, fairCaller });
+    created = createContext(route.contextOptions, { requestId, caller, record, cancellation, owner });
     return created;
   };
   const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });

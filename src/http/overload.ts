@@ -124,8 +124,8 @@ export function createSlots(max: Config['concurrent']) {
         if (all.requests === 0) onIdle();
       };
       return {
-        /** Identifies the caller: the same object for all its requests in flight. */
-        callerIdentity: own,
+        /** The same object for all requests of the caller in flight. */
+        owner: own,
         /** Counts bytes of the request's body, or of its response; false when there are too many already. */
         hold(bytes: number): boolean {
           // The client disconnected, and the operation is over: the response is not sent.

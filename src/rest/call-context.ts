@@ -10,8 +10,8 @@ export interface CallContext {
   readonly requestId: string;
   /** What is read of the responses; the rest is not decoded. The engine sets it before any resolver runs. */
   wanted?: Wanted;
-  /** Identifies a caller whose calls take turns with those of others when an endpoint has no free connection. */
-  readonly fairCaller?: object | undefined;
+  /** A caller that is bound to its player, as the owner of its calls; see `Owner`. Absent for a server. */
+  readonly owner?: object | undefined;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called with every call when it is over, successful or not, and the player that it is about. */

@@ -115,7 +115,7 @@ export class Call<Result> {
     const { context, content } = this.#options;
     this.#queuedAt = performance.now();
     this.#startedAt = undefined;
-    this.#exchange = queue.send(request, context.fairCaller ?? content.playerUniqueId, () => {
+    this.#exchange = queue.send(request, context.owner ?? content.playerUniqueId, () => {
       this.#breaker.check(permit);
       const now = performance.now();
       // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
