@@ -28,6 +28,7 @@ export interface PrepareOptions extends Pick<ApolloOptions, 'schema' | 'document
 export function createPrepare(options: PrepareOptions) {
   const { persisted, documents, rates } = options;
   return async function prepare(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
+    removeEmpty(http);
     const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
     const query = queryIn(body);
     const { text, isListed, textOfId } = await persisted.resolve(query, body, caller).catch((error: unknown) => {
@@ -112,6 +113,13 @@ function fromSearch(search: string): Json {
   const { variables, extensions, ...others } = Object.fromEntries(new URLSearchParams(search));
   const parsed = (text: string | undefined) => (text === undefined ? undefined : parseRequestJson(text));
   return { ...others, variables: parsed(variables), extensions: parsed(extensions) };
+}
+
+/** Some clients send every parameter, and an empty text for those that they do not use: these are absent. */
+function removeEmpty(http: HTTPGraphQLRequest): void {
+  http.search = http.search.replace(/(?<=[?&])[^?&=]*=(?=&|$)/g, '');
+  const { body } = http;
+  if (isJson(body)) for (const name of ['query', 'operationName']) if (body[name] === '') delete body[name];
 }
 
 /** Leaves everything else as it was sent, so that Apollo Server refuses what it refuses beside a text. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeContent, isSupported } from '../content-encoding.ts';
 import { badRequest, requestError } from '../errors.ts';
-import { isJson, parseRequestJson } from '../json.ts';
+import { parseRequestJson } from '../json.ts';
 import { OVERLOADED } from './overload.ts';
 
 /** The one content type that is accepted. A proxy could interpret other parameters differently. */
@@ -63,8 +63,6 @@ async function decodeBody({ headers, admitted }: FastifyRequest, body: Buffer, l
 
 function parseBody(body: Buffer): unknown {
   const value = isUtf8(body) ? parseRequestJson(body.toString().replace(/^\uFEFF/, '')) : undefined;
-  // Some clients send every parameter, and an empty text for those that they do not use.
-  if (isJson(value)) for (const name of ['query', 'operationName']) if (value[name] === '') delete value[name];
   if (value !== undefined) return value;
   const problem = body.length === 0 ? 'empty' : 'not valid JSON';
   throw badRequest(`The body is ${problem}. Send the operation as JSON: {"query": "…"}.`);

@@ -129,9 +129,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
   // Of any other type, Apollo Server would answer its errors with 406, and not say what is wrong.
   headers.set('accept', responseType(all));
-  // Empty parameters are absent.
-  const search = /\?.*/s.exec(url)?.[0].replace(/(?<=[?&])[^?&=]*=(?=&|$)/g, '') ?? '';
-  const httpGraphQLRequest = { method, headers, search, body };
+  const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
   await route.prepare(httpGraphQLRequest, caller, record);
