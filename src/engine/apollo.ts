@@ -123,9 +123,9 @@ interface Checked {
 }
 
 /**
- * Measures the operation, consumes its cost from the caller's limit, and checks limits and variables. It also notes in the context
- * what its REST calls decode (`call.wanted`). Without enough left, only the unit of its request is consumed. Also called without an
- * operation: the name is not in the document, and Apollo Server returns that error afterwards.
+ * Measures the operation, consumes its cost from the caller's limit, and checks limits and variables. Without enough left, only the
+ * unit of its request is consumed. Also called without an operation: the name is not in the document, and Apollo Server returns
+ * that error afterwards.
  */
 async function consumeAndCheck(
   { documents, limiter, rates, schema, production, deprecatedInputs }: ApolloOptions,
@@ -151,8 +151,6 @@ async function consumeAndCheck(
   record.manifest = cached.manifest;
   const inVariables = deprecatedInputs?.(operation, request.variables) ?? [];
   record.deprecated = [...(cached.deprecated ?? []), ...inVariables];
-  contextValue.call.wanted = cached.wanted;
-  contextValue.complexity = complexity;
   return { cached, variables, size, cost };
 }
 
@@ -181,7 +179,9 @@ async function executeChecked(
   { request, contextValue }: GraphQLRequestContext<Context>,
   { cached, variables, size, cost }: Checked,
 ): Promise<GraphQLResponse> {
-  const { caller, record } = contextValue;
+  const { caller, record, call } = contextValue;
+  call.wanted = cached.wanted;
+  contextValue.complexity = size.complexity;
   record.engine = 'graphql-jit';
   let result = await compiler.executorOf(cached)?.({}, contextValue, variables);
   if (result?.data === undefined) {

@@ -8,7 +8,7 @@ import type { Endpoint } from './endpoints.ts';
 export interface CallContext {
   readonly cancellation: Cancellation;
   readonly requestId: string;
-  /** What is read of the responses; the rest is not decoded. The engine sets it before any resolver runs. */
+  /** What is read of the responses; the rest is not decoded. Set before any resolver runs. */
   wanted?: Wanted;
   /** A caller that is bound to its player, as the owner of its calls; see `Owner`. Absent for a server. */
   readonly owner?: object | undefined;
