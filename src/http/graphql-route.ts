@@ -138,23 +138,19 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
   const owner = isServer(caller) ? undefined : slot.owner;
-  let created: Context | undefined;
-  const context = async () => {
-    created = createContext(route.contextOptions, { requestId, caller, record, cancellation, owner });
-    return created;
-  };
-  const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
+  const context = createContext(route.contextOptions, { requestId, caller, record, cancellation, owner });
+  const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
   const text = applyResponse(await response.finally(() => cancellation.end()), reply);
   if (text.length > LONG_TEXT) await nextTurn();
   // Encoded once for its length and for the socket, unless it is short: Node sends a short text in one piece with its headers.
   const payload = text.length > LONG_TEXT ? Buffer.from(text) : text;
   // Clients that do not read must not fill the memory.
   if (slot.hold(Buffer.byteLength(payload))) return payload;
-  if (record.type !== 'mutation' || !created) throw OVERLOADED;
+  if (record.type !== 'mutation') throw OVERLOADED;
   record.codes = [OVERLOADED.code];
   void reply.code(503);
   const message = 'The gateway cannot send the response of this write; its outcome is known.';
-  const errors = created.loaders.writes.errorOfEach({ ...formatError(OVERLOADED.toJSON(), OVERLOADED), message });
+  const errors = context.loaders.writes.errorOfEach({ ...formatError(OVERLOADED.toJSON(), OVERLOADED), message });
   return JSON.stringify({ errors, extensions: { requestId } });
 }
 
