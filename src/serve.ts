@@ -1,4 +1,6 @@
-/* The composition of one gateway: every part is created here and nowhere else. */
+/*
+ * The composition of one gateway: every part is created here and nowhere else, about in the order in which a request needs them.
+ */
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -46,21 +48,15 @@ export interface ServeOptions extends AppOptions {
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
   const { production, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
   const { shared, droppedLines = () => 0 } = options;
-  const slots = createSlots(config.concurrent);
   const nameOf = createPseudonyms(config.logKey);
   const rates = createRateLimits(config.rates, shared);
   const onFailure = (reason: TokenReason) => metrics.authenticationFailed(reason);
   const tokens = { rates, log, nameOf, development: !production, onFailure, proxy: config.rest.proxy };
   const authentication = createAuthentication(config.auth, tokens);
   const { keySetAge } = authentication;
-  const metrics: Metrics = createMetrics({
-    health: () => rest.health(),
-    redis: shared,
-    active: slots.active,
-    keySetAge,
-    droppedLines,
-  });
-  const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
+  const slots = createSlots(config.concurrent);
+  const gauges = { health: () => rest.health(), redis: shared, active: slots.active, keySetAge, droppedLines };
+  const metrics: Metrics = createMetrics(gauges);
   const tracing =
     config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
@@ -69,10 +65,9 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
   const engine = await startEngine(config, schema, rates, metrics, log, options);
 
-  const idempotency = createIdempotency(
-    shared ? createRedisKeyStore(shared.redis, shared.patience) : createMemoryKeyStore(),
-    config.idempotencyKeys,
-  );
+  const keys = shared ? createRedisKeyStore(shared.redis, shared.patience) : createMemoryKeyStore();
+  const idempotency = createIdempotency(keys, config.idempotencyKeys);
+  const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const hashFriend = createFriendHash(config.logKey);
   const contextOptions = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
   const observation = { metrics, log, tracing, nameOf, config };
