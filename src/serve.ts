@@ -17,10 +17,10 @@ import { createPrepare } from './engine/prepare.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
 import { createSchema, createSubgraph } from './graphql/schema.ts';
-import { type AppOptions, createApp } from './http/app.ts';
+import { createApp } from './http/app.ts';
 import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
-import { createSlots } from './http/overload.ts';
+import { createSlots, watchPressure } from './http/overload.ts';
 import type { OptionalRedis } from './impatience.ts';
 import { createRateLimits, type RateLimits } from './limits/rate-limits.ts';
 import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
@@ -32,7 +32,11 @@ import { reportTo } from './telemetry/observe.ts';
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 export const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
-export interface ServeOptions extends AppOptions {
+export interface ServeOptions {
+  /** Aborts when the process drains; responses then close their connections. */
+  draining?: AbortSignal | undefined;
+  /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; 0 for no limit, in tests. */
+  maxEventLoopDelayMs?: number;
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
   /** The state that replicas share; absent without Redis. The caller closes it. */
@@ -54,7 +58,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const tokens = { rates, log, nameOf, development: !production, onFailure, proxy: config.rest.proxy };
   const authentication = createAuthentication(config.auth, tokens);
   const { keySetAge } = authentication;
-  const slots = createSlots(config.concurrent);
+  const pressure = watchPressure(options.maxEventLoopDelayMs);
+  const slots = createSlots(config.concurrent, pressure.isUnderPressure);
   const gauges = { health: () => rest.health(), redis: shared, active: slots.active, keySetAge, droppedLines };
   const metrics: Metrics = createMetrics(gauges);
   const tracing =
@@ -71,13 +76,18 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const hashFriend = createFriendHash(config.logKey);
   const contextOptions = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
   const observation = { metrics, log, tracing, nameOf, config };
-  const app = await createApp(config, observation, options);
+  const app = await createApp(config, observation, options.draining);
+  app.addHook('onClose', async () => pressure.stop());
   app.addHook('onClose', () => engine.apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
   routeGraphQL(app, { config, authentication, slots, rates, ...engine, contextOptions, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
-  const url = await app.listen({ host, port: config.PORT, listenTextResolver: (at) => `GraphQL listens at ${at}` });
+  const listenTextResolver = (at: string) => `GraphQL listens at ${at}`;
+  const url = await app.listen({ host, port: config.PORT, listenTextResolver }).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
 
   return {
     url,
@@ -89,7 +99,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       reasons: authentication.isReady() ? [] : ['no-keys'],
       conditions: [
         ...[...rest.health().breakers].flatMap(([name, state]) => (state === 'closed' ? [] : [`breaker-open ${name}`])),
-        ...(app.isUnderPressure() ? ['overloaded'] : []),
+        ...(pressure.isUnderPressure() ? ['overloaded'] : []),
       ],
     }),
     /** Finishes the operations in flight. When `forced` aborts, it closes their connections at once. */

@@ -11,7 +11,7 @@ import { ENDPOINTS } from '../rest/endpoints.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
 import { GRAPHQL_PATH, handleErrors, sendError } from './error-responses.ts';
-import { boundConnections, watchPressure } from './overload.ts';
+import { boundConnections } from './overload.ts';
 
 /** How long the head of a request, and all of it, may take to arrive, in milliseconds. */
 const HEAD_MS = 5_000;
@@ -31,18 +31,12 @@ const UNDECODABLE = badRequest('The path has a percent sign that encodes no char
 
 const addHeaders = (reply: FastifyReply) => reply.headers(ALWAYS).header('x-request-id', reply.request.id);
 
-export interface AppOptions {
-  /** Aborts when the process drains; responses then close their connections. */
-  draining?: AbortSignal | undefined;
-  /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; 0 for no limit, in tests. */
-  maxEventLoopDelayMs?: number;
-}
-
 /**
  * The application with the hooks that every request passes: record, request id, headers, CORS. Its only route is `/healthz`. Slow
  * senders are the work of the edge; Node's timeouts and the number of open files bound what a direct client can hold.
+ * @param draining Aborts when the process drains; responses then close their connections.
  */
-export async function createApp(config: Config, observation: Observation, options: AppOptions) {
+export async function createApp(config: Config, observation: Observation, draining: AbortSignal | undefined) {
   const app = fastify({
     loggerInstance: observation.log,
     // A logger for each request costs more than the one line that it writes. The lines contain the request id.
@@ -74,7 +68,7 @@ export async function createApp(config: Config, observation: Observation, option
   app.removeAllContentTypeParsers();
   // Before the plugins, whose routes would otherwise send errors in another format.
   handleErrors(app);
-  addHooks(app, config.auth.kind === 'open', observation, options.draining);
+  addHooks(app, config.auth.kind === 'open', observation, draining);
   // In development also Apollo's hosted Sandbox and every website on this machine.
   const local = ['https://studio.apollographql.com', /^https?:\/\/(([\w-]+\.)*localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/];
   const origins = [...config.CORS_ORIGINS, ...(config.production ? [] : local)];
@@ -87,8 +81,7 @@ export async function createApp(config: Config, observation: Observation, option
   const encodings: ('gzip' | 'identity')[] = ['gzip', 'identity'];
   await app.register(fastifyCompress, { threshold: COMPRESS_FROM_BYTES, encodings, globalDecompression: false });
   // For platforms that check nothing but this port; `/readyz` on the management port says more.
-  app.get('/healthz', (_request, reply) => reply.code(options.draining?.aborted ? 503 : 200).send());
-  watchPressure(app, options.maxEventLoopDelayMs);
+  app.get('/healthz', (_request, reply) => reply.code(draining?.aborted ? 503 : 200).send());
   boundConnections(app, config.rest.connections * ENDPOINTS.length);
   return app;
 }

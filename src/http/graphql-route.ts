@@ -26,8 +26,6 @@ const LONG_TEXT = 65_536;
 /** Of a request that is refused, so many bytes of the body cost one operation. */
 const BYTES_PER_UNIT = 25_000;
 
-const UNDER_PRESSURE = 'the event loop is late, or the heap is nearly full';
-
 export interface GraphQLRoute {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
@@ -48,8 +46,8 @@ declare module 'fastify' {
 }
 
 /**
- * The route of GraphQL. `app` has `isUnderPressure`. Fastify's order for a request: `onRequest` of app.ts, then the one below, which
- * admits it; the parser of body.ts; the handler; `onSend` of app.ts, then the one below.
+ * The route of GraphQL. Fastify's order for a request: `onRequest` of app.ts, then the one below, which admits it; the parser of
+ * body.ts; the handler; `onSend` of app.ts, then the one below.
  */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   app.decorateRequest('admitted', null);
@@ -75,7 +73,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         // Authentication takes time, and a connection that is closed emits no `close` any more.
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
         checkContent(request);
-        const slot = app.isUnderPressure() ? UNDER_PRESSURE : route.slots.offer(caller);
+        const slot = route.slots.offer(caller);
         if (typeof slot === 'string') {
           // Once a minute. The line of each refused operation is at debug: there can be many.
           refusals(() => app.log.warn({ caller: caller.name, reason: slot }, 'operations are refused'));

@@ -27,23 +27,17 @@ const MAX_BYTES_OF_CALLER = 16 * 1_024 * 1_024;
 /** How many callers are counted: many more than can have a request in flight. */
 const MAX_CALLERS = 10_000;
 
+const UNDER_PRESSURE = 'the event loop is late, or the heap is nearly full';
 const FULL = 'as many operations in flight as allowed';
 const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
 /** Created once: creating an error is the most expensive part of a refusal. */
 export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: 1_000 });
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Whether the event loop was late in the last second, or the heap is nearly full. */
-    isUnderPressure(): boolean;
-  }
-}
-
 /**
- * Adds `app.isUnderPressure()`. Not by @fastify/under-pressure: it reads the memory of the process from a file each second, and
- * throws in a timer, which ends the process, when no file descriptor is left.
+ * Tells whether the event loop was late in the last second, or the heap is nearly full. Not by @fastify/under-pressure: it reads the
+ * memory of the process from a file each second, and throws in a timer, which ends the process, when no file descriptor is left.
  */
-export function watchPressure(app: FastifyInstance, maxDelayMs = MAX_EVENT_LOOP_DELAY_MS): void {
+export function watchPressure(maxDelayMs = MAX_EVENT_LOOP_DELAY_MS) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let isUnderPressure = false;
   const timer = setInterval(() => {
@@ -53,11 +47,13 @@ export function watchPressure(app: FastifyInstance, maxDelayMs = MAX_EVENT_LOOP_
     delay.reset();
   }, 1_000).unref();
   delay.enable();
-  app.decorate('isUnderPressure', () => isUnderPressure);
-  app.addHook('onClose', async () => {
-    clearInterval(timer);
-    delay.disable();
-  });
+  return {
+    isUnderPressure: () => isUnderPressure,
+    stop(): void {
+      clearInterval(timer);
+      delay.disable();
+    },
+  };
 }
 
 /**
@@ -93,7 +89,7 @@ export type Slot = Exclude<ReturnType<Slots['offer']>, string>;
  * Bounds the requests in flight, and the bytes of their bodies and responses.
  * @param max How many requests all callers may have in flight, one bound to its player, and one with `any-player`.
  */
-export function createSlots(max: Config['concurrent']) {
+export function createSlots(max: Config['concurrent'], isUnderPressure: () => boolean) {
   const all = { requests: 0, bytes: 0 };
   let onIdle = () => {};
   /** Never deleted from with a request: in a Map that changes with each operation, V8 keeps young objects. */
@@ -109,6 +105,7 @@ export function createSlots(max: Config['concurrent']) {
       }),
     /** A slot for a request, which is taken while something uses it; the reason when there is none for this caller. */
     offer(caller: Caller) {
+      if (isUnderPressure()) return UNDER_PRESSURE;
       const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
       byCaller.set(caller.key, own);
       if (all.requests >= max.all) return `all callers together have ${FULL}`;
