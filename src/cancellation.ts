@@ -9,7 +9,8 @@ export class Cancellation {
   readonly deadline: number;
   /** Undefined until it is cancelled. */
   reason: Reason | undefined;
-  readonly #listeners = new Set<() => void>();
+  /** Called when it is cancelled. */
+  readonly listeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(deadline: number) {
@@ -21,16 +22,7 @@ export class Cancellation {
   cancel(reason: Reason): void {
     if (this.reason) return;
     this.reason = reason;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** Adds a listener; `delete` removes it. */
-  add(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  delete(listener: () => void): void {
-    this.#listeners.delete(listener);
+    for (const listener of this.listeners) listener();
   }
 
   /** Resolves after so many milliseconds, or when it is cancelled. */
@@ -38,11 +30,11 @@ export class Cancellation {
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);
-        this.delete(end);
+        this.listeners.delete(end);
         resolve();
       };
       const timer = setTimeout(end, ms);
-      this.add(end);
+      this.listeners.add(end);
     });
   }
 

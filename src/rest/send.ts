@@ -87,9 +87,9 @@ export class Call<Result> {
         const permit = this.#breaker.admit(content.playerUniqueId);
         const exchange = this.#attempt(request, permit);
         const onCancel = () => this.#cancel(exchange);
-        context.cancellation.add(onCancel);
+        context.cancellation.listeners.add(onCancel);
         const response = await exchange.response;
-        context.cancellation.delete(onCancel);
+        context.cancellation.listeners.delete(onCancel);
         const maybeDone = this.#maybeDone;
         const read = this.#endAttempt(exchange, permit, response);
         if (!(read instanceof Error)) return decode(read, maybeDone);
