@@ -19,8 +19,6 @@ const DECODERS: Partial<Record<string, Decode>> = {
 };
 const MAX_CODINGS = 2;
 
-export type ContentProblem = 'unsupported' | 'too large' | 'corrupt';
-
 const codingsOf = (encoding: string) =>
   encoding
     .toLowerCase()
@@ -34,15 +32,11 @@ export function isSupported(encoding: string): boolean {
 }
 
 /**
- * The body without its codings. An empty one has none.
+ * The body without its codings, or why there is none. An empty body has no codings.
  * @param encoding The value of `content-encoding`.
  * @param maxBytes The longest result, also between two codings.
  */
-export async function decodeContent(
-  body: Buffer,
-  encoding: string,
-  maxBytes: number,
-): Promise<Buffer | ContentProblem> {
+export async function decodeContent(body: Buffer, encoding: string, maxBytes: number) {
   if (!isSupported(encoding)) return 'unsupported';
   if (body.length === 0) return body;
   try {

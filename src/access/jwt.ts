@@ -82,11 +82,7 @@ export function rejectionOf(error: unknown, token: string, keys: Keys, { JWT_ISS
 }
 
 /** Header and claims of a token that jose accepts. Unused bits and padding would give one token many spellings. */
-export async function readToken(
-  token: string,
-  keys: Keys,
-  config: JwtConfig,
-): Promise<{ header: Claims; claims: Claims }> {
+export async function readToken(token: string, keys: Keys, config: JwtConfig) {
   const isCanonical = (part: string) => Buffer.from(part, 'base64url').toString('base64url') === part;
   if (!token.split('.').every(isCanonical)) throw new SyntaxError();
   const { payload: claims, protectedHeader: header } = await keys.verify(token, {

@@ -81,11 +81,7 @@ function scopeNote({ scope, also, exceptOwn, names }: AccessRule): string {
   return names ? `Needs \`${scope}\`, or \`${scope}:<name>\` for each name.` : `Needs \`${scope}\`.`;
 }
 
-function readRule(
-  name: string,
-  directive: ReturnType<typeof directiveOf>,
-  also: Scope | undefined,
-): AccessRule | undefined {
+function readRule(name: string, directive: ReturnType<typeof directiveOf>, also: Scope | undefined) {
   if (!directive) return also && { scope: also, exceptOwn: false, player: undefined, names: undefined };
   const { scope, player, names, exceptOwn } = directive;
   if (typeof scope === 'string' && isScope(scope)) {

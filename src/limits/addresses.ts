@@ -4,12 +4,6 @@ import ipaddr from 'ipaddr.js';
 const MAX_CLIENTS = 50_000;
 const MAX_IN_NETWORK = 500;
 
-/** What stands for an address in the counts, and whether others have the same. */
-interface AddressKey {
-  key: string;
-  isShared: boolean;
-}
-
 /**
  * What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. Behind NAT64
  * (RFC 6052, RFC 8215) the last 32 bits are the client's IPv4 address.
@@ -24,14 +18,14 @@ export function clientAddress(address = ''): string {
 }
 
 /**
- * Keys for addresses. An IPv6 network of 48 bits with more than 500 clients in one window is one address: who has it can send
- * from 65,536 of them. Of more than 50,000 clients, the others share one key.
+ * Keys for addresses, and whether others share them. An IPv6 network of 48 bits with more than 500 clients in one window is one
+ * address: who has it can send from 65,536 of them. Of more than 50,000 clients, the others share one key.
  */
-export function createAddressKeys(windowMs: number): (address: string) => AddressKey {
+export function createAddressKeys(windowMs: number) {
   const clients = new Set<string>();
   const networks = new Map<string, number>();
   let windowEnds = 0;
-  return (address) => {
+  return (address: string) => {
     if (performance.now() >= windowEnds) {
       windowEnds = performance.now() + windowMs;
       clients.clear();

@@ -144,11 +144,7 @@ export class Call<Result> {
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
-  #endAttempt(
-    exchange: Exchange,
-    permit: Permit,
-    response: UpstreamResponse | UpstreamError,
-  ): Json | null | UpstreamError {
+  #endAttempt(exchange: Exchange, permit: Permit, response: UpstreamResponse | UpstreamError) {
     const { endpoint, observer, timeoutMs } = this.#shared;
     const record = this.#record;
     const endedAt = performance.now();

@@ -70,11 +70,7 @@ function attributeProblems(name: string, value: PlayerAttributesInput[keyof Play
  * The problems of a free object, at most as many as are reported: those of its names and of its values. A variable that is
  * absent leaves `undefined`.
  */
-function memberProblems(
-  path: string[],
-  members: object,
-  problemOf: (value: unknown) => Problem | undefined,
-): UserError[] {
+function memberProblems(path: string[], members: object, problemOf: (value: unknown) => Problem | undefined) {
   const problems: UserError[] = [];
   for (const [name, value] of Object.entries(members)) {
     if (value === undefined) continue;
