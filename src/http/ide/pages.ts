@@ -7,7 +7,6 @@ import type { GraphQLSchema } from 'graphql';
 import { type AuthConfig, tokenHint } from '../../config/auth.ts';
 import { printSdl } from '../../graphql/schema.ts';
 import { GRAPHQL_PATH } from '../error-responses.ts';
-import { createScript } from './graphiql.ts';
 
 /** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */
 export interface Example {
@@ -45,7 +44,7 @@ export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDi
     const file = new URL(`..${path}`, schemaDirectory);
     if (existsSync(file)) app.get(path, (_request, reply) => reply.type(TEXT).send(readFileSync(file)));
   }
-  const createGraphiql = () => createScript(GRAPHQL_PATH, examples, hint !== undefined, asset);
+  const createGraphiql = () => graphiqlScript(asset, examples, hint !== undefined);
   app.get('/graphiql', async (_request, reply) => {
     // Browsers keep the script: its address contains its hash.
     const src = `/graphiql/script.js?${hash('sha256', await createGraphiql()).slice(0, 16)}`;
@@ -81,6 +80,31 @@ const NOTICE =
 /** The editor runs its language services in blob workers, and adds inline styles. */
 const GRAPHIQL_POLICY =
   "default-src 'none'; script-src 'self'; worker-src blob:; style-src 'unsafe-inline'; font-src data:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The script of a GraphiQL that works offline, 9 MB. `needsToken`: whether the gateway has a token setting. */
+async function graphiqlScript(asset: Asset, examples: readonly Example[], needsToken: boolean): Promise<string> {
+  const graphiql = await import('@graphql-yoga/render-graphiql/graphiql');
+  const { css, js, editorWorkerService, jsonWorker: json, graphqlWorker: graphql } = graphiql;
+  const options = {
+    endpoint: GRAPHQL_PATH,
+    title: 'Referral gateway',
+    logo: '<svg viewBox="0 0 40 40" aria-hidden="true"><path d="M4 20h12l14-9M16 20l14 9" stroke="#2f7d5b" stroke-width="4" fill="none"/></svg>',
+    defaultTabs: examples.map(({ document, variables = null }) => ({ query: document, variables })),
+    // What the Headers pane of each tab begins with. Tokens must not be in the browser's storage.
+    headers: JSON.stringify({ authorization: 'Bearer ' }, undefined, 2),
+    shouldPersistHeaders: false,
+    defaultEditorToolsVisibility: needsToken ? 'headers' : 'variables',
+  };
+  return `${asset('ide/panel.js')}
+${asset('ide/before.js')}
+  document.head.append(Object.assign(document.createElement('style'), { textContent: ${JSON.stringify(css + asset('ide/panel.css'))} }));
+  const workers = ${JSON.stringify({ editorWorkerService, json, graphql })};
+  const workerOf = (label) => new Blob([workers[label]], { type: 'text/javascript' });
+  self.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_id, label) => URL.createObjectURL(workerOf(label)) };
+  ${js};
+  monaco.editor.onDidCreateEditor((editor) => editor.updateOptions({ fontSize: 13, lineDecorationsWidth: 4, wordWrap: 'on' }));
+  YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(options)});`;
+}
 
 const SANDBOX = 'https://embeddable-sandbox.cdn.apollographql.com';
 /** The Sandbox is a frame; its script sends the operations. */
