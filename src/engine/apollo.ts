@@ -90,9 +90,9 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
         async didResolveOperation(request) {
           const { document, operation, contextValue } = request;
           checked = await consumeAndCheck(options, request).catch((error: unknown) => {
-            if (document && operation) {
+            if (document && operation?.operation === 'mutation') {
               const variables = withDefaults(operation, request.request.variables);
-              auditRefused(options.schema, onlyWith(document, operation), operation, variables, contextValue.record);
+              auditRefused(options.schema, onlyWith(document, operation), variables, contextValue.record);
             }
             throw error;
           });

@@ -1,17 +1,9 @@
 /* The audit: each requested deletion is recorded, with the outcome that its client is told. */
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  getArgumentValues,
-  Kind,
-  type OperationDefinitionNode,
-  visit,
-} from 'graphql';
+import { type DocumentNode, type FieldNode, type GraphQLSchema, getArgumentValues, visit } from 'graphql';
 import { ClientError } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
-import { selectedFields } from './lookahead.ts';
 import { outcomeOf } from './writes.ts';
 
 type Deletion = OperationRecord['deletions'][number];
@@ -38,32 +30,31 @@ export function auditDeletions(schema: GraphQLSchema): void {
   };
 }
 
-/** Records the deletions of an operation that is refused as a whole. */
+/**
+ * Records the deletions of a mutation that is refused as a whole, also those under a condition.
+ * @param document Only what the operation uses.
+ */
 export function auditRefused(
   schema: GraphQLSchema,
   document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variableValues: Json,
+  variables: Json,
   { deletions }: OperationRecord,
 ): void {
   const field = schema.getMutationType()?.getFields()[FIELD];
-  if (operation.operation !== 'mutation' || !field) return;
-  const ofFragments = document.definitions.filter((part) => part.kind === Kind.FRAGMENT_DEFINITION);
-  const fragments = Object.fromEntries(ofFragments.map((fragment) => [fragment.name.value, fragment]));
-  const refuse = (args?: unknown) => deletions.push({ playerUniqueId: playerIn(args), outcome: 'REFUSED' });
-  // Variables without a value can be why it is refused: then its arguments, or what its conditions select, are not known.
-  try {
-    const selected = selectedFields([operation], 'Mutation', { schema, fragments, variableValues });
-    for (const node of selected.filter(({ name }) => name.value === FIELD)) {
-      try {
-        refuse(getArgumentValues(field, node, variableValues));
-      } catch {
-        refuse();
-      }
+  const argumentsOf = (node: FieldNode) => {
+    try {
+      return field && getArgumentValues(field, node, variables);
+    } catch {
+      // They can be why it is refused.
+      return undefined;
     }
-  } catch {
-    visit(document, { Field: ({ name }) => void (name.value === FIELD && refuse()) });
-  }
+  };
+  visit(document, {
+    Field(node) {
+      if (node.name.value !== FIELD) return;
+      deletions.push({ playerUniqueId: playerIn(argumentsOf(node)), outcome: 'REFUSED' });
+    },
+  });
 }
 
 function playerIn(args: unknown): string | undefined {
