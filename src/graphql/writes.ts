@@ -30,7 +30,7 @@ export function userErrorAt(path: string[], problem: Problem | undefined): UserE
 /** Sends a write of one operation. */
 export type Send<Result> = (rest: RestClient, call: CallContext) => Promise<Result>;
 
-/** Thrown by a write that sends nothing, because the client must correct its input. */
+/** Thrown by a write that changed nothing, because the client must correct its input. */
 export class InputRefused extends Error {
   readonly userErrors: UserError[];
 
@@ -89,7 +89,7 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
         budget.take(1);
         const result = await send(rest, call).finally(clearCaches);
         outcomes.set(field, 'DONE');
-        repeatable &&= isKeyed || result === 'not-found';
+        repeatable &&= isKeyed;
         return { result, userErrors: [] };
       } catch (error) {
         if (error instanceof InputRefused) return refused(error.userErrors);

@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { checkLength } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
-import { userErrorAt } from '../writes.ts';
+import { InputRefused, userErrorAt } from '../writes.ts';
 import type { WriteParent } from './parents.ts';
 
 type Lang = string | null | undefined;
@@ -117,16 +117,11 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
     );
     return { playerUniqueId, serviceId: result?.serviceId ?? null, userErrors };
   },
-  deletePlayer: async (_parent, { input }, { loaders: { writes }, record }, { path }) => {
-    const { playerUniqueId } = input;
-    const { result, userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), (rest, call) =>
-      rest.deletePlayer(playerUniqueId, call),
-    );
-    if (result === 'not-found') {
-      record.userErrors.add('NOT_FOUND');
-      return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };
-    }
-    return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
+  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes } }, { path }) => {
+    const { userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), async (rest, call) => {
+      if ((await rest.deletePlayer(playerUniqueId, call)) === 'not-found') throw new InputRefused(NOT_FOUND);
+    });
+    return { deletedPlayerUniqueId: userErrors.length > 0 ? null : playerUniqueId, userErrors };
   },
 };
 
