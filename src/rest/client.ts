@@ -81,7 +81,7 @@ export function createRestClient(options: RestClientOptions) {
     },
     upsertPlayer: (body: PlayerUpsertRequest, context: CallContext) =>
       call(endpoints.upsertPlayer, context, { playerUniqueId: body.playerUniqueId, body }, (response) =>
-        decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
+        decodeUpsert(response ?? {}, serviceIdField, warn),
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId: string, context: CallContext) =>

@@ -106,7 +106,7 @@ test.each<[string, Answer]>([
     'GET /player': { id: 'p1', playerUniqueId: 'p1', attributes: undefined, referralLink: undefined },
     'GET /coupon': [],
     'GET /referrals': { referredFriends: [] },
-    'POST /player': { playerUniqueId: 'p1', serviceId: undefined, referralLink: undefined },
+    'POST /player': { serviceId: undefined },
     'POST /event': undefined,
     'DELETE /player': 'deleted',
   });

@@ -66,13 +66,9 @@ export function decodePlayer(body: Json, playerUniqueId: string, warn: d.Warn, w
   };
 }
 
-/** The response to an upsert; `serviceIdField` is the wire name of `serviceId`. */
-export function decodeUpsert(body: Json, playerUniqueId: string, serviceIdField: string, warn: d.Warn) {
-  return {
-    playerUniqueId,
-    serviceId: d.identifier(body[serviceIdField], 'upsert.serviceId', warn),
-    referralLink: d.url(body['referralLink'], 'upsert.referralLink', warn),
-  };
+/** What is read of the response to an upsert; `serviceIdField` is the wire name of `serviceId`. */
+export function decodeUpsert(body: Json, serviceIdField: string, warn: d.Warn) {
+  return { serviceId: d.identifier(body[serviceIdField], 'upsert.serviceId', warn) };
 }
 
 /** Comma-separated text by the interface document; some services send a list. As long as other texts of a player. */
