@@ -16,11 +16,8 @@ const SAFE_CHARACTERS = Math.floor(MAX_RESPONSE / 13);
 
 const TOO_LONG = {
   message: `The response is longer than ${MAX_RESPONSE} bytes. Ask for less at once.`,
-  extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX_RESPONSE },
+  extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX_RESPONSE, retryable: false },
 };
-
-/** For a mutation: its response would be as long again. */
-const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false } };
 
 /**
  * The characters of the data's JSON text, or fewer: quotes and escapes do not count. Counted before the text is made, because
@@ -82,7 +79,7 @@ export async function formatResult(
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
   for (const error of shown) if (!isIntended(error)) report(error, call.requestId, caller.name);
-  if (tooLong) return { data: null, errors: isMutation ? loaders.writes.errorOfEach(WRITE_TOO_LONG) : [TOO_LONG] };
+  if (tooLong) return { data: null, errors: isMutation ? loaders.writes.errorOfEach(TOO_LONG) : [TOO_LONG] };
   const formatted = shown.map(format);
   if (next) {
     const message = `${1 + others.length} more errors of this operation are not listed.`;
