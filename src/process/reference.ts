@@ -1,12 +1,10 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { on, once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import * as z from 'zod';
+import { isJson } from '../json.ts';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
 
 export class ReferenceFailed extends Error {}
-
-const READY = z.object({ ready: z.literal(true), url: z.string().transform((text) => new URL(text)) });
 
 /** Starts the reference service; `url` is in the form of REST_BASE_URL. When it ends unexpectedly, the gateway ends too. */
 export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<Stoppable & { url: URL }> {
@@ -29,8 +27,7 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
 async function readinessOf(child: ChildProcess): Promise<URL> {
   // Under `node --watch`, Node sends other messages first.
   for await (const [message] of on(child, 'message', { close: ['exit'] })) {
-    const { data } = READY.safeParse(message);
-    if (data) return data.url;
+    if (isJson(message) && typeof message['url'] === 'string') return new URL(message['url']);
   }
   throw new ReferenceFailed(
     `The reference service ended before it was ready (exit code ${child.exitCode}); its reason is above. To use one that ` +
