@@ -4,6 +4,7 @@
  * bypasses it. Compiled operations have no wrapper on fields with `SCOPE_ALONE`; engine/compiler.ts executes them only for callers
  * with the scope. The rule of an input field (`PlayerAttributesInput.totalSpent`) is checked by the field whose arguments have it.
  */
+import { forEachField } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
   type GraphQLField,
@@ -152,24 +153,22 @@ export const SCOPE_ALONE = 'scopeAlone';
 /** Wraps the resolvers of a schema so that its rules hold; see readAccessRules. Throws when a field that needs a rule has none. */
 export function enforceAccess(schema: GraphQLSchema, personalIds = false): AccessRules {
   const rules = readAccessRules(schema, personalIds);
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-    for (const field of Object.values(type.getFields())) {
-      const rule = rules.get(type.name)?.get(field.name);
-      const returned = getNamedType(field.type);
-      const possible = isAbstractType(returned) ? schema.getPossibleTypes(returned) : [returned];
-      if (!rule && possible.some(({ name }) => name === 'Player')) {
-        throw new Error(`${type.name}.${field.name} leads to a player and has no @access rule.`);
-      }
-      if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
-        field.resolve = protectInput(field, rules);
-      }
-      const isCounted = directiveOf(schema, 'listSize', field) !== undefined;
-      if (rule && !field.resolve && !isCounted && !rule.also && !rule.player && !rule.names && !rule.exceptOwn) {
-        field.extensions = { ...field.extensions, [SCOPE_ALONE]: rule.scope };
-      }
-      if (rule) field.resolve = protect(field, rule);
+  forEachField(schema, (field, type, name) => {
+    const rule = rules.get(type)?.get(name);
+    const returned = getNamedType(field.type);
+    const possible = isAbstractType(returned) ? schema.getPossibleTypes(returned) : [returned];
+    if (!rule && possible.some(({ name }) => name === 'Player')) {
+      throw new Error(`${type}.${name} leads to a player and has no @access rule.`);
     }
-  }
+    if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
+      field.resolve = protectInput(field, rules);
+    }
+    const isCounted = directiveOf(schema, 'listSize', field) !== undefined;
+    if (rule && !field.resolve && !isCounted && !rule.also && !rule.player && !rule.names && !rule.exceptOwn) {
+      field.extensions = { ...field.extensions, [SCOPE_ALONE]: rule.scope };
+    }
+    if (rule) field.resolve = protect(field, rule);
+  });
   return rules;
 }
 

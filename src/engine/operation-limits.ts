@@ -1,10 +1,10 @@
 /* The limits of operations: before one is executed, and for the lists that it returns. */
+import { forEachField } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
   type GraphQLSchema,
-  isObjectType,
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Config } from '../config/config.ts';
@@ -73,23 +73,21 @@ export class OperationLimiter {
    * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
    */
   countListItems(schema: GraphQLSchema): void {
-    for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-      for (const field of Object.values(type.getFields())) {
-        const assumed = this.#sizes.assumedLength(field);
-        if (assumed === undefined) continue;
-        // The access rule is inside `resolve`.
-        const { resolve = defaultFieldResolver } = field;
-        field.resolve = (parent, args, context, info) => {
-          const count = (list: unknown) => {
-            const more = Array.isArray(list) ? list.length - assumed : 0;
-            const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
-            return added > MAX_ADDED_IN_TURN ? this.#takeTurn(context.caller.key).then(() => list) : list;
-          };
-          const found: unknown = resolve(parent, args, context, info);
-          return found instanceof Promise ? found.then(count) : count(found);
+    forEachField(schema, (field) => {
+      const assumed = this.#sizes.assumedLength(field);
+      if (assumed === undefined) return;
+      // The access rule is inside `resolve`.
+      const { resolve = defaultFieldResolver } = field;
+      field.resolve = (parent, args, context, info) => {
+        const count = (list: unknown) => {
+          const more = Array.isArray(list) ? list.length - assumed : 0;
+          const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
+          return added > MAX_ADDED_IN_TURN ? this.#takeTurn(context.caller.key).then(() => list) : list;
         };
-      }
-    }
+        const found: unknown = resolve(parent, args, context, info);
+        return found instanceof Promise ? found.then(count) : count(found);
+      };
+    });
   }
 
   /** Resolves in a turn of the event loop of its own, if the lists of an operation added so much to its complexity. */
