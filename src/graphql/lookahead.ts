@@ -15,12 +15,9 @@ import type { Context } from './context.ts';
 import { checkFilter, checkPage, checkSize } from './input/arguments.ts';
 import { type ConnectionRange, readCursor } from './loaders/connection.ts';
 
-/** A node that can have a selection set. */
-type Selected = Pick<FieldNode, 'selectionSet'>;
-
 /** The fields selected below nodes for the object type `typeName`, with fragments expanded, `@skip` and `@include` decided. */
 export function selectedFields(
-  nodes: readonly Selected[],
+  nodes: readonly Pick<FieldNode, 'selectionSet'>[],
   typeName: string,
   { schema, fragments, variableValues }: Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>,
 ): FieldNode[] {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Caller, isServer } from '../caller.ts';
 import type { Config } from '../config/config.ts';
-import { type ClientError, requestError } from '../errors.ts';
+import { requestError } from '../errors.ts';
 import type { OptionalRedis } from '../impatience.ts';
 import { createAddressKeys } from './addresses.ts';
 
@@ -38,7 +38,8 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   /** No single operation is impossible: at most the whole burst is consumed at once. */
   const consume = async (kind: Kind, limit: Windows, key: string, points: number) => {
     if (await limit.consume(key, Math.min(points, limit.most))) return;
-    throw refused(kind, limit.left(key).ms);
+    const extensions = { retryable: true, retryAfterMs: limit.left(key).ms };
+    throw requestError('RATE_LIMITED', 429, `${MESSAGES[kind]} Try again later.`, extensions);
   };
   return {
     /** Consumes points of a caller's limit. With too few left it consumes none, and rejects with RATE_LIMITED for the client. */
@@ -72,10 +73,6 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
       };
     },
   };
-}
-
-function refused(kind: Kind, retryAfterMs: number): ClientError {
-  return requestError('RATE_LIMITED', 429, `${MESSAGES[kind]} Try again later.`, { retryable: true, retryAfterMs });
 }
 
 /** KEYS: the window. ARGV: the points, the most, milliseconds, and 1 if nothing is refused. */

@@ -186,12 +186,8 @@ export function createLabels(
     const period = Math.floor(now() / PERIOD_MS);
     const last = uses.get(name);
     if (last?.period === period) return last;
-    const use = {
-      period,
-      users: new Set<string>(),
-      times: 0,
-      scoreBefore: last?.period === period - 1 ? scoreOf(last) : 0,
-    };
+    const scoreBefore = last?.period === period - 1 ? scoreOf(last) : 0;
+    const use = { period, users: new Set<string>(), times: 0, scoreBefore };
     uses.set(name, use);
     return use;
   };
