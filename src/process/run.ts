@@ -52,9 +52,9 @@ function end(text: string, problems: readonly string[]): void {
 async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedLines: () => number): Promise<void> {
   const reference = config.rest.baseUrl ? undefined : lifecycle.stopAtEnd(await startReference(lifecycle, log));
   const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
-  const management = lifecycle.stopAtEnd(
-    await startManagement({ host: config.MANAGEMENT_HOST, port: config.MANAGEMENT_PORT }, lifecycle, log),
-  );
+  let serving: Awaited<ReturnType<typeof serve>> | undefined;
+  const address = { host: config.MANAGEMENT_HOST, port: config.MANAGEMENT_PORT };
+  const management = lifecycle.stopAtEnd(await startManagement(address, lifecycle, () => serving, log));
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   const connect = async (url: Secret) =>
     (await import('./redis.ts')).connectRedis(url, account, log, {
@@ -63,8 +63,7 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
     });
   const shared = config.REDIS_URL && lifecycle.stopAtEnd(await connect(config.REDIS_URL));
   const options = { draining: lifecycle.draining, shared, droppedLines };
-  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));
-  management.setSource(serving);
+  serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));
   if (lifecycle.phase === 'starting') lifecycle.phase = 'running';
   const { version } = packageJson;
   const about = { version, revision: config.REVISION, node: process.version, ...config.summary };

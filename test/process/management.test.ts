@@ -48,12 +48,13 @@ test('the management port tells health, readiness and metrics alone; in producti
 test('as long as the gateway starts it is healthy, but not ready', async () => {
   const log = createLog('silent', { write: () => undefined });
   const lifecycle: { phase: Lifecycle['phase'] } = { phase: 'starting' };
-  const management = await startManagement({ host: '127.0.0.1', port: 0 }, lifecycle, log);
+  let source: Parameters<typeof startManagement>[2] = () => undefined;
+  const management = await startManagement({ host: '127.0.0.1', port: 0 }, lifecycle, () => source(), log);
   const statusOf = async (path: string) => (await fetch(management.url + path)).status;
   const statuses = () => Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf));
   expect(await (await fetch(`${management.url}/readyz`)).text()).toBe('{"ready":false,"reasons":["starting"]}');
   expect(await statuses()).toEqual([200, 503, 503]);
-  management.setSource({ status: () => ({ reasons: [], conditions: [] }), metrics: async () => '' });
+  source = () => ({ status: () => ({ reasons: [], conditions: [] }), metrics: async () => '' });
   expect(await statuses()).toEqual([200, 503, 200]);
   lifecycle.phase = 'running';
   expect(await statuses()).toEqual([200, 200, 200]);
