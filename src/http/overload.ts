@@ -92,7 +92,7 @@ export type Slot = Exclude<ReturnType<Slots['offer']>, string>;
 export function createSlots(max: Config['concurrent'], isUnderPressure: () => boolean) {
   const all = { requests: 0, bytes: 0 };
   let onIdle = () => {};
-  /** Never deleted from with a request: in a Map that changes with each operation, V8 keeps young objects. */
+  /** No request deletes its entry; see docs/decisions/benchmark-notes.md. */
   const byCaller = new LRUCache<string, typeof all>({ max: MAX_CALLERS });
   return {
     /** How many requests are in flight: those whose response is not closed, or whose operation is not over. */

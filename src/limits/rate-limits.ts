@@ -97,7 +97,7 @@ export function createWindows(name: string, most: number, windowMs: number, shar
   /** `asked`: the points that Redis was asked for and has not answered yet; `toldAt`: when it answered last. */
   const windows = new Map<string, { used: number; asked: number; toldAt: number; endsAt: number }>();
   let sweepAt = performance.now() + windowMs;
-  /** The current window of a key. Entries are used again: in a Map that changes with each operation, V8 keeps young objects. */
+  /** The current window of a key. Entries are used again; see docs/decisions/benchmark-notes.md. */
   const windowOf = (key: string, now = performance.now()) => {
     if (now >= sweepAt) {
       for (const [other, { endsAt, asked }] of windows) if (endsAt <= now && asked === 0) windows.delete(other);

@@ -32,7 +32,7 @@ export class Queue {
   /** How many the Pool has: it waits with some of them for a connection. */
   #dispatched = 0;
   readonly #lines = new WeakMap<object, Line>();
-  /** Those of players. Never deleted from with a request: in a Map that changes with each one, V8 keeps young objects. */
+  /** Those of players. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
   readonly #playerLines = new LRUCache<string, Line>({ max: MAX_PLAYERS });
   /** The lines with requests that wait, the next one first. */
   readonly #turns = new Set<Line>();
