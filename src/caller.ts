@@ -2,7 +2,6 @@ import { createHmac, hash } from 'node:crypto';
 import { SCOPES, type Scope } from './config/scopes.ts';
 import { reveal, type Secret } from './config/secret.ts';
 
-/** The authenticated caller. */
 export interface Caller {
   /** For logs: the client's name, or a keyed hash of the player or client that a JWT names. Never the token. */
   name: string;

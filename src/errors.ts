@@ -50,7 +50,6 @@ export function requestError(
   return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers } } });
 }
 
-/** An error that refuses a request that is not valid. */
 export function badRequest(message: string, status = 400): ClientError {
   return requestError('BAD_REQUEST', status, message);
 }

@@ -5,7 +5,6 @@ import { PUBLIC_ALGORITHMS } from '../config/credentials.ts';
 import { createWindows } from '../limits/rate-limits.ts';
 import { createKeySet, type KeySet, type KeySetOptions, unavailable } from './key-set.ts';
 
-/** The keys that verify tokens. */
 export interface Keys extends Pick<KeySet, 'isReady' | 'age' | 'ids'> {
   /** Verifies signature and claims. Throws jose's errors, whatever WebCrypto throws, and OVERLOADED while the key may be missing. */
   verify(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult>;
@@ -19,7 +18,6 @@ const LOOK_UP_WINDOW_MS = 30_000;
 /** How many of these ids are remembered: tokens that name one of them cause no fetch in that time. */
 const MAX_ABSENT = 1_000;
 
-/** The keys that a configuration names. */
 export function createKeys(source: JwtKey, options: KeySetOptions): Keys {
   if (source.kind === 'jwks') return fetchedKeys(createKeySet(source.url, options), options);
   const { key, algorithms } = source;
@@ -52,7 +50,7 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
     const arrivedAt = performance.now();
     await set.refresh();
     const name = JSON.stringify([header.kid, header.alg]);
-    // At most three times: each fetch that is awaited begins later, and the third set is newer than the token.
+    // At most three rounds: each awaited fetch began later than the last, and the third began after the token arrived.
     while (true) {
       try {
         return await set.find(header, token);

@@ -145,7 +145,6 @@ const PLACEHOLDER = /^(?:\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|<[\w -]+>)$/s;
 /** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
 const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);
 
-/** The given value for an error message. */
 const shown = (name: string, value = '') => (mayHide(name, value) ? '' : ` (given: ${JSON.stringify(value)})`);
 
 /** Their names in lower case count too, and more. */

@@ -135,11 +135,9 @@ function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly unkno
 }
 
 /**
- * The schema for graphql-jit, in which most fields are plain properties: those with a resolver take five times as long.
- *
- * Values are decoded already, so it need not serialise them. `disableLeafSerialization` skips that for built-in scalars and enums
- * only, so custom scalars are declared as String. Fields that depend on a scope alone have no check for each object: the
- * operation is executed here only for callers who have the scope, and by graphql-js for others.
+ * The schema for graphql-jit. Most fields are plain properties: those with a resolver take five times as long. Fields with
+ * `SCOPE_ALONE` lose their wrapper. Custom scalars become String, because `disableLeafSerialization` skips only built-in scalars, and
+ * values are decoded already.
  */
 function forJit(schema: GraphQLSchema): GraphQLSchema {
   const plain = (type: GraphQLOutputType): GraphQLOutputType => {

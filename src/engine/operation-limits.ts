@@ -34,8 +34,8 @@ export class OperationLimiter {
   constructor(schema: GraphQLSchema, config: Config) {
     this.#sizes = new OperationMeasure(schema);
     this.#maxExecuted = 2 * config.MAX_COMPLEXITY;
-    // In the order of the checks. Tokens and complexity do not bound the fixed ones: an alias is in the response once for each
-    // item of a list, and validation compares all fields of one name with each other (10,000 repetitions take about 20 ms).
+    // In the order of the checks. `repetitions` and `aliases` are needed beside tokens and complexity: an alias is in the response
+    // once for each item of a list, and validation compares all fields of one name with each other (10,000 take about 20 ms).
     this.#limits = [
       ['repetitions', 10_000, 'pairs of fields with the same name'],
       ['depth', config.MAX_DEPTH, 'levels of fields'],

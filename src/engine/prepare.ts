@@ -1,8 +1,4 @@
-/*
- * What precedes Apollo Server's pipeline: it validates a document before any hook that can refuse it with a code. So the text of
- * an operation that is named by an id is found here, and a new document is limited and measured before it is validated.
- */
-
+/* What precedes Apollo Server's pipeline; docs/architecture.md says why. */
 import { hash } from 'node:crypto';
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { type DocumentNode, Kind, parse, type SelectionNode } from 'graphql';

@@ -158,7 +158,7 @@ export function createRedisKeyStore(redis: Redis, patience: OptionalRedis['impat
     return changing;
   };
   const changeAllLate = () => Promise.all([...late.keys()].map(changeLate));
-  /** One that Redis takes shows that it takes the others. */
+  /** Tries one key. If Redis accepts it, the others are sent too. */
   async function tryOne(): Promise<void> {
     timer = undefined;
     const [key] = late.keys();

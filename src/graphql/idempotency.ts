@@ -2,7 +2,6 @@
  * Events with an idempotency key are sent at most once in 24 hours, however often the operation is repeated: the key is claimed
  * before anything is sent. A claim without an outcome when its operation's deadline is over counts as UNKNOWN.
  */
-
 import { hash, randomUUID } from 'node:crypto';
 import { type Caller, isServer } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';

@@ -1,5 +1,4 @@
 /* How the custom scalars of schema/scalars.graphql are read. graphql-js adds the place to their errors. */
-
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { isJson, type Json } from '../json.ts';
 import { parseExactId } from '../player-id.ts';

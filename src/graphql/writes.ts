@@ -1,8 +1,4 @@
-/*
- * What a write did. `Call` in rest/send.ts gives the error of a failed call its outcome; `perform` keeps it by the mutation's
- * field; `addOutcome` adds it to every error of that field, and takes `retryable` back where sending the whole operation again
- * could do something twice.
- */
+/* What a write did: rest/send.ts gives a failed call its outcome, `perform` keeps it by field, `addOutcome` adds it to the errors. */
 import type { GraphQLFormattedError } from 'graphql';
 import { ClientError, type WriteOutcome } from '../errors.ts';
 import type { CallContext } from '../rest/call-context.ts';

@@ -97,7 +97,6 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   });
 }
 
-/** Whether a browser opened the address. */
 function isForPage({ method, headers: { accept = '' } }: FastifyRequest): boolean {
   return method === 'GET' && accept.includes('text/html') && !accept.includes('json');
 }

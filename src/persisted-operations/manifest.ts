@@ -1,5 +1,4 @@
 /* The files in which clients' tools list the operations of an application. docs/persisted-operations.md has the tools and their formats. */
-
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type GraphQLSchema, Kind, parse, validate } from 'graphql';

@@ -27,7 +27,7 @@ export async function outputOf(args: readonly string[], config: Config): Promise
   if (command === '--check' && value === undefined) return [`${check(config).join('\n')}\n${USABLE}`, []];
   if (command === '--name' && value && more.length === 0) return [createPseudonyms(config.logKey)(value), []];
   if (command !== '--probe') throw new UsageError(USAGE);
-  // What is not set has not changed, and is not what a mistake is about.
+  // Settings with their default are left out.
   const text = check(config).filter((line) => !line.endsWith(': default'));
   const problems = await (await import('./probe.ts')).probe(config, args.slice(1));
   return [[...text, ...(problems.length > 0 ? [] : [FINE])].join('\n'), problems];

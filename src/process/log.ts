@@ -24,7 +24,7 @@ const WRITE_EVERY_MS = 100;
 /** How many characters of audit lines wait beside the 16 MB of all lines. */
 const MAX_AUDIT_LENGTH = 1024 * 1024;
 
-/** Standard output, written by threads of Node's pool: a slow reader delays no request. No other process may have it. */
+/** Standard output, written by threads of Node's pool: a slow reader delays no request. No child process may inherit it. */
 export function openStdout() {
   // Reading `process.stdout` makes Node set a pipe to non-blocking: a blocking write would hold a thread, and the end of
   // the process would wait for that thread. The gateway continues when the pipe is closed or the disk is full.

@@ -41,7 +41,7 @@ export class Breaker {
   readonly #now: () => number;
   readonly #onChange: (state: BreakerState) => void;
   #state: BreakerState = 'closed';
-  /** When a trial may be sent. It changes with each opening: results of requests sent before the last one do not count. */
+  /** When a trial may be sent. It identifies an opening: results of requests sent before it are ignored. */
   #trialAt = 0;
   #windowEnd = 0;
   #failing = new Set<string>();
@@ -53,7 +53,7 @@ export class Breaker {
     this.#onChange = onChange;
   }
 
-  /** `half-open` as soon as a trial may be sent: a balancer that sends nothing to an open gateway would never see it. */
+  /** `half-open` as soon as a trial may be sent. Otherwise a gateway without traffic would report `open` forever. */
   get state(): BreakerState {
     return this.#state === 'open' && this.#now() >= this.#trialAt ? 'half-open' : this.#state;
   }

@@ -2,8 +2,6 @@
  * The only code that sends HTTP to the REST service. The requests of an endpoint wait in its queue (queue.ts) for one of its
  * connections; an exchange is one request and its response. Each endpoint has connections of its own, so that a slow one does not
  * use those of the others. Redirects are not followed, because the keys would be sent to the new address.
- *
- * A request is queued, gets a connection (`started`), is written, and is over (`ended`).
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
@@ -167,8 +165,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * A write whose body does not arrive is not more unknown than its status: from 300 on, that says what was done. 204 and 205
-   * have no body; some services send one all the same, or its length, which undici refuses.
+   * When the body of a response does not arrive, its status alone decides about a write: from 300 on it says what was done. 204 and
+   * 205 have no body; some services send one all the same, or its length, which undici refuses.
    */
   #fail(error: UpstreamError): void {
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);

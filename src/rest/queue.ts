@@ -17,8 +17,8 @@ const atEndOfCallback = batchPerTick(process.nextTick);
 
 /**
  * The queue of one endpoint. undici's Pool sends what it gets in its order, so it gets no more of an owner that has its share:
- * those requests wait here, and the owners take turns. An owner has at most as many connections as are free, which is half of them
- * for one alone, and a quarter while another waits. So there is a connection for the next owner, also where requests hang.
+ * those requests wait here, and the owners take turns. An owner never has more connections than are left free, so one alone gets at
+ * most half; while another waits, at most a quarter. So there is a connection for the next owner, also where requests hang.
  */
 export class Queue {
   readonly #endpoint: Endpoint;

@@ -2,7 +2,6 @@
  * One call: retries → circuit breaker → one request. The timeout of a call covers its retries and begins when the first request
  * gets a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
-
 import type { components } from '../generated/rest.ts';
 import type { Json } from '../json.ts';
 import { type Breaker, type createBreakers, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
@@ -149,7 +148,7 @@ export class Call<Result> {
     const record = this.#record;
     const endedAt = performance.now();
     const startedAt = this.#startedAt ?? endedAt;
-    // A request without a connection waited for one to open. For the record that is time in the queue, for the breaker in flight.
+    // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
     const inFlightMs = endedAt - (this.#startedAt ?? this.#queuedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += startedAt - this.#queuedAt;

@@ -38,10 +38,8 @@ export interface ConnectionRange extends RowRange {
 }
 
 /**
- * Reads the rows after a cursor; the list can have changed since the cursor was made. The cursor's friend is searched
- * 1. in its own row and the rows after it;
- * 2. in the rows before it, read again, because friends before it can have been deleted.
- * If it is in neither, it was deleted itself, and the list begins again. See "Merged pages of referrals" in docs/architecture.md.
+ * Reads the rows after a cursor. The list can have changed since: the cursor's friend is searched in its own row and after it, then
+ * in the rows before it, read again; else the list begins again. See "Merged pages of referrals" in docs/architecture.md.
  */
 export async function readConnection(
   referrals: ReferralLoader,
