@@ -8,17 +8,17 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 616,
-  access: 790,
-  config: 917,
-  engine: 1320,
-  graphql: 1588,
-  http: 790,
-  limits: 212,
-  'persisted-operations': 300,
-  process: 836,
-  rest: 1824,
-  telemetry: 530,
+  '.': 605,
+  access: 779,
+  config: 916,
+  engine: 1317,
+  graphql: 1559,
+  http: 761,
+  limits: 203,
+  'persisted-operations': 299,
+  process: 829,
+  rest: 1813,
+  telemetry: 526,
 };
 
 const SRC = new URL('../src/', import.meta.url);
