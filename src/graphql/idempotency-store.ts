@@ -60,7 +60,7 @@ export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
       deleteEnded(own);
       const found = own.get(key);
       if (found) return { entry: found.entry, ageMs: now() - found.claimedAt };
-      // At most as many as are still free, so that another caller always finds room.
+      // At most as many as are still free, so that one caller cannot take them all.
       if (own.size >= Math.min(max, MAX_KEYS - count)) {
         const [oldest] = own.values();
         if (!oldest) throw new Error(`${MAX_KEYS} idempotency keys are in memory.`);
