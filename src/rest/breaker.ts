@@ -48,9 +48,13 @@ export class Breaker {
   #successes = 0;
   #consecutive = new Set<string>();
 
-  constructor(now: () => number, onChange: (state: BreakerState) => void) {
+  /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
+  constructor(now: () => number, onChange: (state: BreakerState) => void, isOpen = false) {
     this.#now = now;
     this.#onChange = onChange;
+    if (!isOpen) return;
+    this.#state = 'open';
+    this.#trialAt = now() + BACK_OFF_MS;
   }
 
   /** `half-open` as soon as a trial may be sent. Otherwise a gateway without traffic would report `open` forever. */
@@ -113,28 +117,29 @@ export class Breaker {
   }
 }
 
-/** How many languages of an endpoint have a breaker, and for how many milliseconds after their last call. */
+/** How many languages of an endpoint have a breaker beside the default, and for how many milliseconds after their last call. */
 const MAX_LANGUAGES = 20;
 const KEEP_MS = 60_000;
 
-/** The breakers of an endpoint, one for each language: the service can fail in one alone, and any client can ask for one. */
-export function createBreakers(...options: ConstructorParameters<typeof Breaker>) {
-  const byLanguage = new LRUCache<string, Breaker>({
-    max: MAX_LANGUAGES,
-    ttl: KEEP_MS,
-    updateAgeOnGet: true,
-    ttlResolution: 1_000,
-  });
+/** The breakers of an endpoint, one for each language, because the service can fail in one alone. Clients choose the languages. */
+export function createBreakers(now: () => number, onChange: (state: BreakerState) => void) {
+  const ofDefault = new Breaker(now, onChange);
+  const recent = { max: MAX_LANGUAGES, ttl: KEEP_MS, updateAgeOnGet: true, ttlResolution: 1_000 };
+  const byLanguage = new LRUCache<string, Breaker>(recent);
   return {
-    of(language = ''): Breaker {
-      const breaker = byLanguage.get(language) ?? new Breaker(...options);
-      if (!byLanguage.has(language)) byLanguage.set(language, breaker);
+    /** While that of the default language is open, a new one is too: a caller with many languages must not pass it. */
+    of(language: string | undefined): Breaker {
+      if (language === undefined) return ofDefault;
+      const known = byLanguage.get(language);
+      if (known) return known;
+      const breaker = new Breaker(now, onChange, ofDefault.state === 'open');
+      byLanguage.set(language, breaker);
       return breaker;
     },
-    /** The state of those that are not closed, if there is one. */
+    /** `open` if one is, else `half-open` if one is. */
     state(): BreakerState {
-      const states = [...byLanguage.values()].map(({ state }) => state);
-      return states.find((state) => state === 'open') ?? states.find((state) => state === 'half-open') ?? 'closed';
+      const states = new Set([ofDefault, ...byLanguage.values()].map(({ state }) => state));
+      return (['open', 'half-open'] as const).find((state) => states.has(state)) ?? 'closed';
     },
   };
 }

@@ -136,6 +136,20 @@ test('a language in which every read fails has a breaker of its own: reads in ot
   expect(states()).toEqual([]);
 });
 
+test('while the default language fails, reads in languages that nobody asked for begin with one trial each', async () => {
+  const { upstream, rest, clock } = await startWithClock();
+  const readIn = (lang: string | undefined, id: string) => rest.getPlayer(id, lang, operation());
+  upstream.on('GET /player', failed);
+  for (let player = 0; player < 15; player += 1) await failure(readIn(undefined, `p${player}`));
+  upstream.forget();
+  for (let one = 10; one < 40; one += 1) expect(await failure(readIn(`x${one}`, `p${one}`))).toMatchObject(rejected);
+  expect(upstream.calls()).toEqual([]);
+  // Only the default language fails: the trial in another one ends its wait.
+  upstream.on('GET /player', ({ headers }) => (headers['lang'] === undefined ? failed : 'usual'));
+  clock.ms += 1_000;
+  for (const id of ['p1', 'p2', 'p3']) expect(await readIn('x39', id)).toMatchObject({ playerUniqueId: id });
+});
+
 test.each([
   ['clients that go away', 10_000, 10_000, []],
   ['operations that end after less than half of the timeout', 10_000, 900, []],
