@@ -1,7 +1,7 @@
 /* The gateway's program. It handles signals before it loads the other modules, which takes a third of a second. */
 import { setFlagsFromString } from 'node:v8';
 
-// V8 would create objects that often outlive a collection in the old generation, for good; see docs/decisions/benchmark-notes.md.
+// Otherwise V8 can create the data of operations in its old generation: it stays until a full collection (docs/decisions/benchmark-notes.md).
 setFlagsFromString('--no-allocation-site-pretenuring');
 // Without handlers, a process that is PID 1 of a container ignores these signals. Until the modules are
 // loaded, a signal ends the process at once.

@@ -2,9 +2,9 @@ import { GatewayError, notSent } from './errors.ts';
 import { reasonOf, type Sending, TIMEOUT_MS, unlessAborted, within } from './retry.ts';
 
 /**
- * The player's access token, or what fetches one. A function is called for the first request, and once more after the
- * gateway rejected the token with 401, then with the rejected one; until then its result is kept. White space around it is left out. Not given: no token, for
- * a gateway in development. A function that returns nothing, or what cannot be a bearer token, such as HTML or JSON, is
+ * The player's access token, or what fetches one. A function is called for the first request, and its result is kept. When the
+ * gateway rejects the token with 401, it is called again, with the rejected token. White space around a token is left out. Not
+ * given: no token, for a gateway in development. A function that returns nothing, or what cannot be a bearer token, such as HTML or JSON, is
  * `NO_TOKEN`: the player is signed out. One that throws, or takes more than half of `timeoutMs`, is `TOKEN_UNAVAILABLE` and called
  * again.
  */
