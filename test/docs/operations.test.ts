@@ -11,11 +11,15 @@ import { bearer, type Json, keySigner, secretSigner } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 import { startUpstream } from '../kit/upstream.ts';
 
-/* The commands of docs/operations.md that read the log find their lines in the log of a gateway to which all of it happened. */
+/*
+ * The commands of docs/operations.md that read the log find their lines in the log of a gateway to which all of it happened, and
+ * the queries in its table of symptoms name metrics of this gateway.
+ */
 
 const page = readFileSync('docs/operations.md', 'utf8');
-const commands = [...page.matchAll(/^ *```sh\n(.*?)^ *```/gms)]
-  .flatMap(([, block = '']) => block.split('\n'))
+const ofBlocks = [...page.matchAll(/^ *```sh\n(.*?)^ *```/gms)].flatMap(([, block = '']) => block.split('\n'));
+const ofSymptoms = [...page.matchAll(/^\| \[.*? \| `(.*?)` \|/gm)].map(([, command = '']) => command);
+const commands = [...ofBlocks, ...ofSymptoms]
   .map((line) => line.trim())
   .filter((line) => /^(?:SINCE=\w+ )?log '/.test(line));
 /** Both definitions of `log`, with the log of the test in the place of the orchestrator's. */
@@ -64,8 +68,12 @@ status = 500;
 await strange('three');
 await other.logged(({ msg }) => /^the keys for tokens/.test(msg));
 
-// A gateway has no bug that a test could ask for.
-const bug = JSON.stringify({ level: 50, msg: 'field failed', requestId: 'r1', err: { message: 'a bug' } });
+// A gateway has no bug that a test could ask for, and no overload without much load.
+const lines = [
+  { level: 50, msg: 'field failed', requestId: 'r1', err: { message: 'a bug' } },
+  { level: 40, msg: 'operations are refused', caller: 'c1', reason: 'this caller has too many' },
+];
+const unasked = lines.map((line) => JSON.stringify(line)).join('\n');
 const name = spawnSync(process.execPath, ['dist/main.js', '--name', 'p7'], {
   encoding: 'utf8',
   env: { ...process.env, LOG_KEY: settings.LOG_KEY },
@@ -74,14 +82,22 @@ const requestId = gateway.log().find(({ msg }) => msg === 'operation')?.requestI
 
 (jqIsInstalled ? test : test.skip).each(commands)('%s', (command) => {
   const script = `${definition}\n${command.replaceAll('NAME', name).replaceAll('"ID"', `"${requestId}"`)}`;
-  const input = gateway.output() + other.output() + bug;
+  const input = gateway.output() + other.output() + unasked;
   const { stdout, stderr } = spawnSync('sh', ['-c', script], { input, encoding: 'utf8' });
   expect(stderr).toBe('');
   expect(stdout).not.toBe('');
 });
 
+test('the queries in the table of symptoms name metrics that exist', async () => {
+  const queries = ofSymptoms.filter((command) => /^(?:sum|topk)\b/.test(command));
+  const names = queries.join().match(/\b[a-z]+_\w+/g) ?? [];
+  const metrics = (await gateway.page('/metrics')).text;
+  expect(queries.length).toBeGreaterThan(3);
+  expect(names.filter((name) => !metrics.includes(`# TYPE ${name} `))).toEqual([]);
+});
+
 test('there are such commands, and one definition for them all', () => {
-  expect(commands.length).toBeGreaterThan(12);
+  expect(commands.length).toBeGreaterThan(25);
   expect([definitions.length, new Set(definitions).size]).toEqual([2, 1]);
 });
 
