@@ -230,7 +230,10 @@ test.each([
     return head;
   });
   // Long enough for a busy machine to read the head.
-  const gateway = await startProcess({ REST_BASE_URL: service.url, REST_TIMEOUT_MS: end === 'is lost' ? '3000' : '800' });
+  const gateway = await startProcess({
+    REST_BASE_URL: service.url,
+    REST_TIMEOUT_MS: end === 'is lost' ? '3000' : '800',
+  });
   for (const write of [UPSERT, DELETE, track('order-18')]) {
     const [error] = (await post(gateway.url, write)).errors;
     expect(error?.extensions).toMatchObject({ outcome: 'NOT_DONE' });
