@@ -80,6 +80,8 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     const isStream = Object(init?.body).getReader !== undefined;
     if (response.status !== 401 || typeof token !== 'function' || isStream) return response;
     progress.isRejected = true;
+    // Unread, it would keep its connection, of which workers at an edge have few.
+    response.text().catch(() => undefined);
     const text = await used;
     if (used === current) [current, rejected] = [undefined, text];
     return (await send(url, init, progress)).response;

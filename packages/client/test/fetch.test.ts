@@ -480,6 +480,13 @@ test('what is no JSON operation is not redirected either: the token stays with t
   expect(seen).toEqual(['manual']);
 });
 
+test('the body of a 401 is read, so that its connection is free for the request with the new token', async () => {
+  const rejected = page(401);
+  const own = createFetch({ token: (old) => (old ? valid : 'old'), fetch: after(rejected) });
+  expect((await own(url, post(READ))).status).toBe(200);
+  expect(rejected.bodyUsed).toBe(true);
+});
+
 test('a stream is sent once: its 401 is the response', async () => {
   const statuses = [401, 200];
   const fetch = async () => new Response('', { status: statuses.shift() ?? 500 });
