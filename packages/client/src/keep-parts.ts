@@ -1,4 +1,4 @@
-import { type Path, type Result, valueAt } from './errors.ts';
+import { gatewayErrors, type Path, type Result, valueAt } from './errors.ts';
 
 /**
  * The next result of a query, with the parts of the last one that it lacks for a reason that passes: what was shown stays, with an
@@ -9,7 +9,7 @@ import { type Path, type Result, valueAt } from './errors.ts';
  */
 export function keepParts<Data>(last: Result<Data> | undefined, next: Result<Data>, isOneQuery = false): Result<Data> {
   let data: unknown = next.data;
-  for (const { path, retryable } of next.errors) {
+  for (const { path, retryable } of gatewayErrors(next.errors)) {
     if (!last || !path || !retryable || valueAt(last.data, path) == null) continue;
     const missing = path.findIndex((_, end) => valueAt(data, path.slice(0, end + 1)) == null);
     // -1: another error of the same part has brought it back.

@@ -1,6 +1,15 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
-import { createClient, createFetch, GatewayError, gatewayErrors, heal, type Limit, type Token } from '../src/index.ts';
+import {
+  createClient,
+  createFetch,
+  GatewayError,
+  gatewayErrors,
+  heal,
+  keepParts,
+  type Limit,
+  type Token,
+} from '../src/index.ts';
 import { pauseAfter, testMode } from '../src/retry.ts';
 
 /* `createFetch` as libraries use it, and what something between client and gateway can answer. */
@@ -506,6 +515,9 @@ test('errors that were saved as JSON, as in a stored or rendered page, are heale
   const saved = JSON.parse(JSON.stringify(result));
   expect(saved.errors).toEqual(JSON.parse(JSON.stringify(response.errors)));
   expect(gatewayErrors(saved.errors)).toMatchObject([{ code: 'UPSTREAM_TIMEOUT', retryable: true, requestId: 'r' }]);
+  // A page whose loader has read the player again.
+  const shown = { data: { me: { id: 'a', coupons: ['one'] } }, errors: [] };
+  expect(keepParts(shown, saved)).toEqual({ data: shown.data, errors: saved.errors });
 });
 
 test('healing that is asked to wait for months does not ask at once', async () => {
