@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 203,
   'persisted-operations': 299,
   process: 829,
-  rest: 1818,
+  rest: 1830,
   telemetry: 526,
 };
 

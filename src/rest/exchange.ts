@@ -165,12 +165,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * When the body of a response does not arrive, its status alone decides about a write: from 300 on it says what was done. 204 and
+   * When the body of a response does not arrive, its status alone decides about a write: from 201 on it says what was done. 204 and
    * 205 have no body; some services send one all the same, or its length, which undici refuses.
    */
   #fail(error: UpstreamError): void {
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
-    else if (this.#status >= 300 && this.#endpoint.method !== 'GET') this.#respond(Buffer.concat(this.#chunks));
+    else if (this.#status > 200 && this.#endpoint.method !== 'GET') this.#respond(Buffer.concat(this.#chunks));
     else this.#resolve(error);
   }
 }

@@ -16,7 +16,9 @@ const BUSY_PLAYER = 2001;
  */
 const NOT_DONE_YET = [408, 421, 425, 429];
 /** The first status after which nobody knows what was done: the request was cancelled in the middle (499 of gRPC gateways). */
-export const FIRST_UNKNOWN = 499;
+const FIRST_UNKNOWN = 499;
+/** Those after it that say that nothing was done: not supported, a login page (511, 561), not reached by Cloudflare (52x, 530). */
+const NOT_REACHED = [501, 505, 511, 521, 523, 525, 526, 530, 561];
 /** Replaces a missing `Retry-After` of these statuses or of a busy player, in milliseconds. */
 const BUSY_RETRY_MS = 200;
 /** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */
@@ -40,6 +42,15 @@ const TEXT_TYPE = /^text\//i;
 /** Bodies that acknowledge a write although they are not objects. */
 const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 
+/** AWS WAF wants a proof that a browser asks, with 202 or 405, and does not pass the request on. */
+const isChallenge = ({ headers }: UpstreamResponse) => headers['x-amzn-waf-action'] !== undefined;
+
+/** Whether a response says that nothing was done. After a success that cannot be read, nobody knows. */
+export const isRefusal = (response: UpstreamResponse): boolean =>
+  (response.status >= 300 && response.status < FIRST_UNKNOWN) ||
+  NOT_REACHED.includes(response.status) ||
+  isChallenge(response);
+
 /**
  * What a response means: the body of a success, null when the player does not exist, or its error. An empty body is an empty
  * object: the service may send a success without a body.
@@ -60,9 +71,10 @@ export function readResponse(
     const details = { status, serviceCode, retryable, retryAfterMs };
     return new UpstreamError(code, `${endpoint.name} responded ${status}${reason}`, details);
   };
+  if (isChallenge(response)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type']);
   if (status < 300) {
-    if (!isJson(json)) return isAcknowledgement(response.body, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
+    if (!isJson(json)) return isAcknowledgement(response, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
     if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
     const names = endpoint.method === 'GET' ? Object.keys(json) : [];
     if (names.length === 0 || names.some((name) => OF_READS.test(name))) return json;
@@ -98,9 +110,11 @@ function delayOf({ headers }: UpstreamResponse): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-function isAcknowledgement(body: Buffer, { acknowledges }: Endpoint): boolean {
+/** 201 and 202 say that a write is done, whatever follows but a page. Proxies and portals have 200 for their own texts. */
+function isAcknowledgement({ status, headers, body }: UpstreamResponse, { acknowledges, method }: Endpoint): boolean {
   const text = body.toString().trim();
-  return acknowledges ? ACKNOWLEDGEMENT.test(text) : text === '';
+  const isSaid = (status === 201 || status === 202) && !HTML_TYPE.test(String(headers['content-type']));
+  return (isSaid && method !== 'GET') || (acknowledges ? ACKNOWLEDGEMENT.test(text) : text === '');
 }
 
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */

@@ -9,7 +9,7 @@ import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Exchange, UpstreamRequest, UpstreamResponse } from './exchange.ts';
 import type { Queue } from './queue.ts';
-import { FIRST_UNKNOWN, MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
+import { isRefusal, MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
@@ -154,9 +154,7 @@ export class Call<Result> {
     record.queueMs += startedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const maybeDone = this.#maybeDone;
-    // A status from 300 to 498 says that nothing was done. After a success that cannot be read, nobody knows.
-    const isRefused = record.status !== undefined && record.status >= 300 && record.status < FIRST_UNKNOWN;
-    this.#maybeDone ||= exchange.sent && !isRefused;
+    this.#maybeDone ||= exchange.sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
     const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
     if (exchange.sent || !endedInQueue) {

@@ -14,6 +14,7 @@ const READ = { query: '{ player(playerUniqueId: "p1") { attributes { city } coup
 const UPSERT = {
   query: 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } userErrors { code } } }',
 };
+const DELETE = { query: 'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }' };
 const track = (idempotencyKey: string) => ({
   query:
     'mutation ($key: String) { trackEvents(input: { playerUniqueId: "p1", idempotencyKey: $key, events: [{ name: "sign_in" }] }) { eventNames } }',
@@ -65,7 +66,7 @@ test.each([
   },
 );
 
-test.each([301, 302, 303, 307, 308, 408, 421, 425, 429])(
+test.each([301, 302, 303, 307, 308, 408, 421, 425, 429, 501, 521])(
   '%d did nothing: a keyed event is sent again with its key, and a read at once',
   async (status) => {
     const gateway = await start();
@@ -101,6 +102,26 @@ test('a firewall that wants a User-Agent lets every call pass; its page is not t
   const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
   expect(line.reason).toContain('something in between refused the call');
 });
+
+test.each([202, 405])(
+  'a challenge of AWS WAF with %d is no response of the service: nothing was done',
+  async (status) => {
+    const gateway = await start();
+    const challenge = { status, raw: '', headers: { 'x-amzn-waf-action': status === 202 ? 'challenge' : 'captcha' } };
+    for (const endpoint of ['GET /player', 'POST /player', 'POST /event', 'DELETE /player'] as const) {
+      upstream.on(endpoint, challenge, 'usual');
+    }
+    const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+    expect([read.data, read.codes]).toEqual([{ player: null }, ['UPSTREAM_UNAVAILABLE']]);
+    for (const write of [UPSERT, DELETE, track('order-19')]) {
+      const [error] = (await post(gateway.url, write)).errors;
+      expect(error?.extensions).toMatchObject({ outcome: 'NOT_DONE', retryable: true, retryAfterMs: 60_000 });
+    }
+    const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+    expect(line.reason).toContain('something in between refused the call');
+    expect((await post(gateway.url, track('order-19'))).codes).toEqual([]);
+  },
+);
 
 test('REST_SECRET_KEY_ON=all sends both keys on each of the six endpoints; otherwise on two', async () => {
   const everything = [
@@ -212,8 +233,6 @@ test.each([
   expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city: 'Łódź' } } });
 });
 
-const DELETE = { query: 'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }' };
-
 test.each([
   [302, 'is lost'],
   [302, 'does not end'],
@@ -241,6 +260,23 @@ test.each([
   isRefusing = false;
   expect((await post(gateway.url, track('order-18'))).codes).toEqual([]);
   expect(service.requests.filter((request) => request.includes('/event '))).toHaveLength(2);
+});
+
+test.each([
+  ['201', 'content-type: text/plain\r\ncontent-length: 7\r\n\r\nCreated'],
+  ['202', 'content-type: application/json\r\ncontent-length: 40\r\n\r\n{"queued":'],
+])('%s says that a write is done, whatever text follows, and whether it ends: %j', async (status, rest) => {
+  const service = await startBytes((_request, socket) => {
+    process.nextTick(() => socket.end());
+    return `HTTP/1.1 ${status} x\r\n${rest}`;
+  });
+  const gateway = await startProcess({ REST_BASE_URL: service.url });
+  const upsert = { query: 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }' };
+  for (const write of [upsert, DELETE, track('k')]) expect((await post(gateway.url, write)).codes).toEqual([]);
+  expect((await post(gateway.url, track('k'))).data.trackEvents.eventNames).toEqual(['sign_in']);
+  expect(service.requests).toHaveLength(3);
+  const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+  expect(read.codes).toHaveLength(1);
 });
 
 test('204 and 205 are a success without a body', async () => {

@@ -29,6 +29,9 @@ const kept = { ...unavailable, retryAfterMs: 60_000 };
 const later = { 'retry-after': '120' };
 const past = { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' };
 
+/** Statuses of 5xx with which the service has not seen the request, or cannot do it. */
+const NOT_REACHED = [501, 505, 511, 521, 523, 525, 526, 530, 561];
+
 /** What the service does, and what becomes of every call. */
 test.each<[string, Answer, Record<string, unknown>]>([
   ['400', { status: 400, json: { code: 5, message: 'no' } }, { ...rejected, status: 400 }],
@@ -71,6 +74,13 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['409 with JSON that says it is HTML', { status: 409, json: {}, headers: html }, { ...rejected, status: 409 }],
   ['403 without a body that says it is HTML', { status: 403, headers: html }, { ...misconfigured, status: 403 }],
   ['499', { status: 499 }, { ...unavailable, status: 499 }],
+  ...NOT_REACHED.map((status): [string, Answer, Record<string, unknown>] => [
+    `${status}`,
+    { status, raw: '<html>', headers: html },
+    { ...unavailable, status },
+  ]),
+  ['522', { status: 522, raw: '<html>', headers: html }, { ...unavailable, status: 522 }],
+  ['201 with a page', { status: 201, raw: '<p>OK', headers: html }, { ...invalid, status: 201 }],
   ['a page', { raw: '<p>OK', headers: html }, invalid],
   ['broken JSON', { raw: '{"a":' }, invalid],
   ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
@@ -81,7 +91,7 @@ test.each<[string, Answer, Record<string, unknown>]>([
   const { results, upstream } = await answerAll(ENDPOINTS, answer, failure);
   // The service has received every request: what it refused was not done, of everything else nobody knows.
   const { status = 200, fault } = answer;
-  const isRefused = fault === undefined && status >= 300 && status < 499;
+  const isRefused = fault === undefined && ((status >= 300 && status < 499) || NOT_REACHED.includes(status));
   const outcome = isRefused ? 'NOT_DONE' : 'UNKNOWN';
   expect(results).toMatchObject({
     ...same(READS, { ...error, retryable, outcome: undefined }),
