@@ -12,8 +12,8 @@ export interface HealOptions {
 
 /**
  * Asks again for what is missing, while an error says that this can help: at pauses that grow from 2 s to 60 s, at least as
- * long as the gateway asks, each with a random share; not in a hidden tab. At once when that is visible again, or the network is
- * back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
+ * long as the gateway asks, each with a random share; not in a hidden tab or offline. At once when the tab is visible again or the
+ * network is back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
  * which the signal aborts.
  *
  * @param attempt Which pause comes first: 1 is that of 2 s.
@@ -22,7 +22,8 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
   let left = gatewayErrors(errors);
   for (; left.some(({ retryable }) => retryable); attempt += 1) {
     const askedMs = Math.max(...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
-    await pause(pauseBeforeHealing(attempt, askedMs), signal);
+    const answered = left.some(({ code }) => code !== 'NO_RESPONSE');
+    await pause(pauseBeforeHealing(attempt, askedMs), answered, signal);
     if (signal?.aborted) break;
     left = await (async () => again())().then(errorsIn, gatewayErrors);
   }
@@ -35,10 +36,16 @@ function errorsIn(result: unknown): readonly GatewayError[] {
   return gatewayErrors(error ?? errors ?? data?.errors);
 }
 
-/** Resolves after a time, or when the network is back; in a hidden page when that is visible again; when the signal aborts. */
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+const isOffline = () => globalThis.navigator?.onLine === false;
+
+/**
+ * Resolves after a time, in a hidden page when that is visible again, offline when the network is back; when the signal aborts.
+ *
+ * @param answered Whether the gateway has just responded: then `navigator.onLine` is wrong if it is false now.
+ */
+function pause(milliseconds: number, answered: boolean, signal: AbortSignal | undefined): Promise<void> {
+  const isWrong = answered && isOffline();
   return new Promise((resolve) => {
-    // Not `navigator.onLine`, which can be false although the gateway can be reached.
     const events: [Partial<EventTarget> | undefined, string][] = [
       [globalThis.document, 'visibilitychange'],
       [globalThis, 'online'],
@@ -50,7 +57,7 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
       resolve();
     };
     // Where there is no page, as on phones, nothing is hidden.
-    const wake = () => globalThis.document?.hidden || end();
+    const wake = () => globalThis.document?.hidden || (isOffline() && !isWrong) || end();
     const forget = after(milliseconds, wake);
     for (const [target, name] of events) target?.addEventListener?.(name, wake);
     signal?.addEventListener('abort', end);

@@ -97,9 +97,13 @@ test('not in a hidden tab; at once when it is visible', async () => {
   expect(asked).toBe(2);
 });
 
-test('asks also while the browser says that there is no network, as it wrongly can; the return of the network ends a pause', async () => {
+test.each([
+  ['the gateway has just responded, so the browser is wrong', false, 'UPSTREAM_UNAVAILABLE', 1],
+  ['the browser went offline after the response', true, 'UPSTREAM_UNAVAILABLE', 0],
+  ['there was no response', false, 'NO_RESPONSE', 0],
+])('offline: %s; the return of the network ends the pause', async (_, wasOnLine, code, asks) => {
   jest.useFakeTimers();
-  open(false, false);
+  open(false, wasOnLine);
   const listeners = new EventTarget();
   const globals = ['addEventListener', 'removeEventListener'] as const;
   for (const name of globals) Reflect.set(globalThis, name, listeners[name].bind(listeners));
@@ -109,9 +113,12 @@ test('asks also while the browser says that there is no network, as it wrongly c
     return { errors: asked < 2 ? [busy()] : [] };
   };
   try {
-    const healed = heal({ errors: [busy()], again });
+    const healed = heal({ errors: [busy({ code })], again });
+    Object.assign(navigator, { onLine: false });
     await jest.advanceTimersByTimeAsync(3_000);
-    expect(asked).toBe(1);
+    expect(asked).toBe(asks);
+    Object.assign(navigator, { onLine: true });
+    asked = 1;
     listeners.dispatchEvent(new Event('online'));
     expect(await healed).toEqual([]);
   } finally {
