@@ -110,7 +110,9 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
   log[codes[0] === 'OVERLOADED' ? 'debug' : 'info'](line, 'operation');
   const about = { audit: 'deletePlayer', requestId: request.id, caller: caller?.name };
   for (const { playerUniqueId, outcome } of record.deletions) {
-    log.info({ ...about, player: playerUniqueId === undefined ? undefined : nameOf(playerUniqueId), outcome });
+    // At every LOG_LEVEL but `silent`.
+    const audit = log.level === 'silent' ? log : log.child({}, { level: 'info' });
+    audit.info({ ...about, player: playerUniqueId === undefined ? undefined : nameOf(playerUniqueId), outcome });
   }
 }
 

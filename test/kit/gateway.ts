@@ -16,7 +16,7 @@ export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 export async function startGateway(restUrl: string, env: Record<string, string> = {}, options: ServeOptions = {}) {
   const config = loadConfig({ ...SETTINGS, REDIS_TIMEOUT_MS: '1000', REST_BASE_URL: restUrl, ...env });
   const lines: string[] = [];
-  const log = createLog('debug', { write: (line) => void lines.push(line) });
+  const log = createLog('LOG_LEVEL' in env ? config.LOG_LEVEL : 'debug', { write: (line) => void lines.push(line) });
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway, or of Redis.
   const redis =

@@ -194,6 +194,17 @@ test('every deletePlayer has a line of audit: caller, player and outcome', async
   expect(audits).toMatchObject(outcomes.map((outcome) => ({ ...always, outcome })));
 });
 
+test.each([
+  ['error', ['DELETED']],
+  ['silent', []],
+])('LOG_LEVEL=%s: the log has of a deletion only its line of audit, if any', async (LOG_LEVEL, outcomes) => {
+  const gateway = await startGateway(both.upstream.url, { LOG_LEVEL });
+  await gateway.query('mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }');
+  expect(linesOf(gateway).map(({ audit, outcome, level }) => [audit, outcome, level])).toEqual(
+    outcomes.map((outcome) => ['deletePlayer', outcome, 30]),
+  );
+});
+
 test('a deletion under a condition is refused with its own error, and has a line of audit', async () => {
   const gateway = await startGateway(both.upstream.url, { MAX_COMPLEXITY: '200' });
   const send = async (declared: string, fields: string) => {
