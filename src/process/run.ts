@@ -7,6 +7,7 @@ import { ConfigError } from '../config/environment.ts';
 import type { Secret } from '../config/secret.ts';
 import { serve } from '../serve.ts';
 import { memory, outputOf, UsageError } from './commands.ts';
+import { tryTls } from './first-connection.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLog, flushed, openStdout } from './log.ts';
 import { startManagement } from './management.ts';
@@ -64,6 +65,7 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
   const shared = config.REDIS_URL && lifecycle.stopAtEnd(await connect(config.REDIS_URL));
   const options = { draining: lifecycle.draining, shared, droppedLines };
   serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));
+  tryTls(config.rest, log);
   if (lifecycle.phase === 'starting') lifecycle.phase = 'running';
   const { version } = packageJson;
   const about = { version, revision: config.REVISION, node: process.version, ...config.summary };

@@ -269,19 +269,24 @@ const EXPIRED = 'the certificate of CN=rewards.example expired on ';
 (hasOpenssl ? test : test.skip).each([
   ['has expired', 'expired', '127.0.0.1', 'CERT_HAS_EXPIRED'],
   ['is for another host', 'server', 'localhost', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-])('openssl: a service whose certificate %s gets no request, and the log says why', async (_, name, host, cause) => {
-  const file = createAuthority();
-  let requests = 0;
-  const tls = { key: readFileSync(file(`${name}.key`)), cert: readFileSync(file(`${name}.pem`)) };
-  const service = createTlsServer(tls, () => {
-    requests += 1;
-  });
-  const port = await listen(service);
-  const gateway = await startProcess({ REST_BASE_URL: `https://${host}:${port}`, REST_CA_FILE: file('ca.pem') });
-  expect((await post(gateway.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
-  const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
-  expect([line.cause, requests]).toEqual([cause, 0]);
-});
+])(
+  'openssl: a service whose certificate %s gets no request; the log says why, at the start and at each call',
+  async (_, name, host, cause) => {
+    const file = createAuthority();
+    let requests = 0;
+    const tls = { key: readFileSync(file(`${name}.key`)), cert: readFileSync(file(`${name}.pem`)) };
+    const service = createTlsServer(tls, () => {
+      requests += 1;
+    });
+    const port = await listen(service);
+    const gateway = await startProcess({ REST_BASE_URL: `https://${host}:${port}`, REST_CA_FILE: file('ca.pem') });
+    const atStart = await gateway.logged(({ level, msg }) => level === 40 && String(msg).startsWith('REST_BASE_URL: '));
+    expect(atStart.msg).toMatch(new RegExp(`certificate is .* \\(${cause}\\)$`));
+    expect((await post(gateway.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
+    const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+    expect([line.cause, requests]).toEqual([cause, 0]);
+  },
+);
 
 (hasOpenssl ? test.each(['-tls1_2', '-tls1_3']) : test.skip.each(['']))(
   'openssl %s: a service that wants a client certificate has done nothing without one',
