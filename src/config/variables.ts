@@ -108,6 +108,7 @@ export const VARIABLES = z.object({
     .optional()
     .describe('the same of one caller with `any-player`; unset: all but an eighth'),
   MAX_BODY_BYTES: f.whole(1_024, 8_388_608).default(262_144).describe('largest request body, in bytes'),
+  MAX_HEAD_BYTES: f.whole(4_096, 65_536).default(16_384).describe('largest head of a request, in bytes'),
   MAX_TOKENS: f.whole(10, 100_000).default(1_000).describe('lexical tokens of a document'),
   MAX_DEPTH: f.whole(1, 100).default(10).describe('levels of a document; introspection is exempt'),
   MAX_COMPLEXITY: f.whole(1, 10_000_000).default(25_000).describe('complexity of an operation'),

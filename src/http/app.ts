@@ -57,8 +57,7 @@ export async function createApp(config: Config, observation: Observation, draini
       // The time for the head of a request, and how often both times are checked, in milliseconds.
       headersTimeout: HEAD_MS,
       connectionsCheckingInterval: 500,
-      // In bytes: more than any browser or balancer sends.
-      maxHeaderSize: 16_384,
+      maxHeaderSize: config.MAX_HEAD_BYTES,
       // Also with NODE_OPTIONS=--insecure-http-parser, which accepts requests that have two lengths.
       insecureHTTPParser: false,
       // As in RFC 9110; otherwise Node silently keeps the first.

@@ -16,7 +16,7 @@ const LAST_ADDRESSES_MS = 600_000;
 /** How long an address that could not be reached is tried after the others, in milliseconds. */
 const AVOID_MS = 60_000;
 /** The largest head of a response, in bytes. */
-const MAX_HEAD_BYTES = 65_536;
+const MAX_RESPONSE_HEAD_BYTES = 65_536;
 
 /** After how many responses of another server in a row connections are replaced, and how long they are kept at least, in ms. */
 const RENEW_AFTER = 3;
@@ -106,7 +106,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxHeaderSize: MAX_HEAD_BYTES,
+    maxHeaderSize: MAX_RESPONSE_HEAD_BYTES,
     clientTtl: maxAgeMs,
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { player, startWithCallers, WHAT } from '../kit/callers.ts';
-import { startBoth } from '../kit/gateway.ts';
+import { startBoth, startGateway } from '../kit/gateway.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
 
 /* The media type and the compression that a client asks for. */
@@ -87,4 +87,13 @@ test('a slash at the end of the path is the same path, with the same access', as
   ];
   expect(await statuses('/graphql/')).toEqual(await statuses('/graphql'));
   expect((await ask('/graphql//')).status).toBe(404);
+});
+
+test.each([
+  ['the default', {}, 431],
+  ['MAX_HEAD_BYTES=65536', { MAX_HEAD_BYTES: '65536' }, 200],
+])('%s: a head of 50 KB has the status %d', async (_, env, status) => {
+  const gateway = await startGateway(all.upstream.url, { ...env });
+  const headers = { 'apollo-require-preflight': '1', cookie: 'a'.repeat(50_000) };
+  expect((await fetch(`${gateway.url}?query={__typename}`, { headers })).status).toBe(status);
 });
