@@ -115,7 +115,7 @@ function fromSearch(search: string): Json {
 function removeEmpty(http: HTTPGraphQLRequest): void {
   http.search = http.search.replace(/(?<=[?&])[^?&=]*=(?=&|$)/g, '');
   const { body } = http;
-  if (isJson(body)) for (const name of ['query', 'operationName']) if (body[name] === '') delete body[name];
+  if (isJson(body)) for (const [name, value] of Object.entries(body)) if (value === '') delete body[name];
 }
 
 /** Leaves everything else as it was sent, so that Apollo Server refuses what it refuses beside a text. */

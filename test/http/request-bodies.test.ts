@@ -31,8 +31,8 @@ test.each([
 
 test('texts that are empty are absent, in a body and in an address', async () => {
   const query = 'query Own { player(playerUniqueId: "p1") { id } }';
-  expect((await post(gateway.url, { query, operationName: '' })).data).toEqual({ player: { id: 'p1' } });
   const empty = { operationName: '', variables: '', extensions: '' };
+  expect((await post(gateway.url, { ...empty, documentId: '', query })).data).toEqual({ player: { id: 'p1' } });
   expect((await get(gateway.url, { ...empty, query })).data).toEqual({ player: { id: 'p1' } });
   expect((await get(gateway.url, { query, ...empty })).data).toEqual({ player: { id: 'p1' } });
   const extensions = { persistedQuery: { version: 1, sha256Hash: 'ab'.repeat(32) } };
