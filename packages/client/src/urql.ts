@@ -20,7 +20,7 @@ export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions 
     return mapExchange({
       onOperation(operation) {
         // The `fetch` of the client, as for urql's own exchange: an operation tells it, the client does not.
-        send ??= createSend({ fetch: operation.context.fetch, ...options });
+        send ??= createSend({ ...options, fetch: options.fetch ?? operation.context.fetch });
         const byClient = send;
         const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
         // urql itself sends the id of a document only when graphcache could not read the document.

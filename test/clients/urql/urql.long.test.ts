@@ -158,7 +158,7 @@ test('`offlineExchange` keeps an optimistic mutation that could not be sent, and
 
 test('headers of the application are sent beside the token, by the `fetch` of the client', async () => {
   const fetch = jest.fn<typeof globalThis.fetch>(async () => Response.json({ data: { player: null } }));
-  const exchanges = gatewayExchanges({ token: 'a' });
+  const exchanges = gatewayExchanges({ token: 'a', fetch: undefined });
   const client = new Client({ url, exchanges, fetch, fetchOptions: { headers: { 'x-app': '7' } } });
   await client.query(Friends, ME).toPromise();
   const [headers] = fetch.mock.calls.map(([, init]) => new Headers(init?.headers));
