@@ -13,8 +13,8 @@ export interface KeySetOptions {
 
 export type KeySet = ReturnType<typeof createKeySet>;
 
-/** How long the key server may take to respond, in milliseconds, and the largest response, in bytes. */
-const FETCH_TIMEOUT_MS = 3_000;
+/** How long the key server may take, its look-up by a second name server (after 5 s) included, in ms; the largest response, in bytes. */
+const FETCH_TIMEOUT_MS = 7_000;
 const MAX_BYTES = 1_048_576;
 /** The age, in milliseconds, at which a key set is fetched again while requests still use it. */
 const REFRESH_AFTER_MS = 300_000;

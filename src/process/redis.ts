@@ -13,8 +13,10 @@ import { createImpatience } from '../impatience.ts';
 const CHECK_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const START_MS = 1_000;
-/** How long a connection may take to open, in milliseconds: two addresses of its name may swallow packets. */
-const connectMs = () => 2 * getDefaultAutoSelectFamilyAttemptTimeout() + 1_000;
+/** How long a connection may take to open, in milliseconds: a name server is silent for 5 s, or two addresses swallow packets. */
+const connectMs = () => 2 * getDefaultAutoSelectFamilyAttemptTimeout() + 4_000;
+/** The same for `probeRedis`. */
+const PROBE_MS = 3_000;
 
 const CLUSTER =
   'REDIS_URL: this is a node of a cluster that does not have the keys of the gateway; use a Redis without cluster mode, or a cluster of one node';
@@ -157,7 +159,7 @@ export async function probeRedis(
 ): Promise<string[]> {
   const redis = openRedis(url, account, tls, { commandTimeout: timeoutMs, retryStrategy: () => null });
   try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(connectMs()) });
+    await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_MS) });
     const [[role], info] = await Promise.all([
       redis.role().catch(() => ['unknown']),
       redis.info().catch(() => ''),

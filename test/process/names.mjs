@@ -3,6 +3,7 @@
  * the name of the REST service moves, or when the name server is slow or fails. Prints one line of JSON for each case.
  */
 import { execFileSync, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -94,15 +95,16 @@ async function startGateway(env) {
     });
     return (await response.json()).data?.player?.attributes?.city === 'Porto';
   };
-  /** Whether the metrics say within 15 seconds that Redis is reachable. */
-  const hasRedis = async () => {
+  /** Whether a page of the management port has this text within 15 seconds. */
+  const shows = async (page, text) => {
     for (const end = performance.now() + 15_000; performance.now() < end; await delay(50)) {
-      const metrics = await fetch(`${management}/metrics`);
-      if ((await metrics.text()).includes('\ngateway_redis_up 1')) return true;
+      if ((await (await fetch(`${management}/${page}`)).text()).includes(text)) return true;
     }
     return false;
   };
-  return { child, read, hasRedis };
+  const hasRedis = () => shows('metrics', '\ngateway_redis_up 1');
+  const hasKeys = () => shows('readyz', '"ready":true');
+  return { child, read, hasRedis, hasKeys };
 }
 
 const say = (name, result) => console.log(JSON.stringify({ name, ...result }));
@@ -231,5 +233,20 @@ for (const [name, env] of [
   say(name, { answered: answers.filter(Boolean).length, queries: zone.queries });
   child.kill('SIGKILL');
 }
+
+/** Port 53 takes queries and responds to none. Its turn takes 5 s, as by default. */
+await once(createSocket('udp4').bind(53, '127.0.0.52'), 'listening');
+writeFileSync(resolvers, 'nameserver 127.0.0.52\nnameserver 127.0.0.53\n');
+const { publicKey } = generateKeyPairSync('ed25519');
+const keys = createServer((_request, response) =>
+  response.end(JSON.stringify({ keys: [publicKey.export({ format: 'jwk' })] })),
+);
+await once(keys.listen(PORT + 2, '127.0.0.14'), 'listening');
+Object.assign(zone, { delayMs: 0, addresses: ['127.0.0.14'] });
+const tokens = { JWT_JWKS_URL: `http://login.example:${PORT + 2}/keys`, JWT_ISSUER: 'login', JWT_AUDIENCE: 'gateway' };
+const patient = await startGateway({ ...tokens, REDIS_URL: `redis://redis.example:${PORT}` });
+const [isReady, isShared] = await Promise.all([patient.hasKeys(), patient.hasRedis()]);
+say('the first name server is silent', { isReady, isShared });
+patient.child.kill('SIGKILL');
 rmSync(folder, { recursive: true });
 process.exit();
