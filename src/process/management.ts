@@ -17,7 +17,8 @@ export async function startManagement(
   log: FastifyBaseLogger,
 ) {
   const logController = new fastify.LogController({ disableRequestLogging: true });
-  const app = fastify({ loggerInstance: log, logController, forceCloseConnections: true });
+  const options = { routerOptions: { ignoreTrailingSlash: true }, forceCloseConnections: true };
+  const app = fastify({ loggerInstance: log, logController, ...options });
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const { phase } = lifecycle;

@@ -26,6 +26,7 @@ test('the management port tells health, readiness and metrics alone; in producti
   await post(url, { query }, { authorization: `Bearer ${token(signer)}` });
   expect(await page('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
   expect(await page('/readyz')).toEqual(READY);
+  expect(await page('/readyz/')).toEqual(READY);
   const { text } = await page('/metrics');
   for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds', 'gateway_operations_total']) {
     expect(text).toContain(`\n${name}`);
