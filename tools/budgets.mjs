@@ -13,10 +13,10 @@ const BUDGETS = {
   config: 917,
   engine: 1317,
   graphql: 1559,
-  http: 761,
+  http: 768,
   limits: 203,
   'persisted-operations': 299,
-  process: 860,
+  process: 862,
   rest: 1830,
   telemetry: 526,
 };

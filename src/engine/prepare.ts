@@ -111,9 +111,9 @@ function fromSearch(search: string): Json {
   return { ...others, variables: parsed(variables), extensions: parsed(extensions) };
 }
 
-/** Some clients send every parameter, and an empty text for those that they do not use: these are absent. */
+/** Some clients send every parameter, and an empty text or null for those that they do not use: these are absent. */
 function removeEmpty(http: HTTPGraphQLRequest): void {
-  http.search = http.search.replace(/(?<=[?&])[^?&=]*=(?=&|$)/g, '');
+  http.search = http.search.replace(/(?<=[?&])[^?&=]*=(?:null)?(?=&|$)/g, '');
   const { body } = http;
   if (isJson(body)) for (const [name, value] of Object.entries(body)) if (value === '') delete body[name];
 }

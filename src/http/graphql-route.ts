@@ -11,7 +11,7 @@ import { formatError } from '../engine/format-error.ts';
 import type { createPrepare } from '../engine/prepare.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { CLIENT_GONE, checkContent, parseBodies, responseType } from './body.ts';
+import { CLIENT_GONE, checkContent, hasBody, parseBodies, readBody, responseType } from './body.ts';
 import { GRAPHQL_PATH } from './error-responses.ts';
 import { OVERLOADED, oncePerMinute, type Slot, type Slots } from './overload.ts';
 
@@ -82,6 +82,8 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         request.admitted = { caller, slot, bytes: 0 };
         releaseAtEnd(request.admitted, request, reply);
         await route.rates.consume('operations', caller);
+        // Some proxies send a GET without a body in chunks: the last one alone.
+        if (request.method === 'GET' && hasBody(request.raw)) await readBody(request, request.raw, 0);
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
       },
       handler: async ({ admitted }, reply) => {

@@ -1,8 +1,9 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { get, post, startBoth } from '../kit/gateway.ts';
+import { raw, requestBytes } from '../kit/raw.ts';
 
-/* Bodies that routers and some clients compress, and those that begin with a byte order mark. */
+/* Bodies that routers and some clients compress, those that begin with a byte order mark, and those that are none. */
 
 const LIMIT = 4_096;
 const { gateway, upstream } = await startBoth({ MAX_BODY_BYTES: `${LIMIT}` });
@@ -38,6 +39,27 @@ test('texts that are empty are absent, in a body and in an address', async () =>
   const extensions = { persistedQuery: { version: 1, sha256Hash: 'ab'.repeat(32) } };
   expect((await post(gateway.url, { query: '', extensions })).codes).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
   expect((await post(gateway.url, { query: '' })).status).toBe(400);
+});
+
+test('null in an address is absent, as in a body', async () => {
+  const query = 'query Own { player(playerUniqueId: "p1") { id } }';
+  const none = { operationName: 'null', variables: 'null', extensions: 'null' };
+  expect((await get(gateway.url, { ...none, query })).data).toEqual({ player: { id: 'p1' } });
+  expect((await get(gateway.url, { query, ...none })).data).toEqual({ player: { id: 'p1' } });
+  const nulls = { query, operationName: null, variables: null, extensions: null };
+  expect((await post(gateway.url, nulls)).data).toEqual({ player: { id: 'p1' } });
+});
+
+/** Envoy and others send a request of HTTP/2 whose end they have not seen yet so. */
+test('a GET in chunks that has no body but the last chunk, early or late', async () => {
+  const query = encodeURIComponent('{ player(playerUniqueId: "p1") { id } }');
+  const headers = ['Host: localhost', 'Apollo-Require-Preflight: yes', 'Transfer-Encoding: chunked'];
+  const head = requestBytes({ method: 'GET', target: `/graphql?query=${query}`, headers });
+  const end = '0\r\n\r\n';
+  for (const parts of [[Buffer.concat([head, Buffer.from(end)])], [head, end]]) {
+    const { status, body } = await raw(gateway.url, ...parts);
+    expect([status, JSON.parse(body).data]).toEqual([200, { player: { id: 'p1' } }]);
+  }
 });
 
 test('a byte order mark before the JSON', async () => {
