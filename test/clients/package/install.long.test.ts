@@ -152,6 +152,8 @@ test('the package has nothing of the gateway; with the code of its README, it co
   expect(files.filter((file) => !own.test(file))).toEqual([]);
   expect(files).toContain('dist/schema.graphql');
   expect(readJson(`${PACKAGE}/package.json`)).not.toHaveProperty('dependencies');
+  // Yarn 1 would not install it on an older Node, although browsers run it.
+  expect(readJson(`${PACKAGE}/package.json`)).not.toHaveProperty('engines');
 
   writeProject(PACKED);
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: project });
