@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import Database from 'libsql';
+import pg from 'pg';
 import { openStore } from '../src/store/open.ts';
 import type { Queries } from '../src/store/store.ts';
 import { CONTACT_HASH_KEY, endConnections, found, lockRow, type Place, query, STORES, startReference } from './kit.ts';
@@ -12,20 +13,45 @@ const insert = (queries: Queries, hash: string) =>
 const hashes = (queries: Queries) =>
   queries.selectFrom('counted_contacts').select('hash').where('counted_at', '>', 0).orderBy('hash').execute();
 
+/** The tables, and the rows of those that a migration would change. */
+async function contentOf({ databaseUrl, dataDir }: Place): Promise<unknown> {
+  const tables = ['kysely_migration', 'counted_contacts', databaseUrl ? 'information_schema.tables' : 'sqlite_master'];
+  if (databaseUrl === undefined) {
+    const database = new Database(`${dataDir}/reference.db`);
+    const rows = tables.map((table) => database.prepare(`select * from ${table}`).all());
+    database.close();
+    return rows;
+  }
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const rows = [];
+  for (const table of tables) rows.push((await client.query(`select t::text from ${table} t order by 1`)).rows);
+  await client.end();
+  return rows;
+}
+
 describe.each(STORES)('the store on $name', ({ name, place }) => {
   let at: Place;
   beforeEach(async () => {
     at = await place();
   });
 
-  test('refuses a database of another version of the program, and leaves it as it is', async () => {
+  test.each([
+    ['a newer version', '9999-future', '0000'],
+    ['0.1.0', '0001-first', '0001-tables'],
+  ])('refuses a database of %s, and leaves it as it is', async (_version, step, replaced) => {
     const store = await at.open();
-    await store.write((queries) =>
-      sql`insert into kysely_migration (name, timestamp) values ('9999-future', '2099')`.execute(queries),
-    );
+    await store.write(async (queries) => {
+      // 0.1.0 had one step, in place of all those of today.
+      await sql`delete from kysely_migration where name >= ${replaced} and ${replaced} > '0000'`.execute(queries);
+      await sql`insert into kysely_migration (name, timestamp) values (${step}, '2099')`.execute(queries);
+      await insert(queries, 'kept');
+    });
     await store.close();
-    const refusal = /^The database was made by another version of the service \(.*9999-future is missing\)/;
+    const before = await contentOf(at);
+    const refusal = new RegExp(`^The database was made by another version of the service .*${step} is missing`);
     for (let opening = 0; opening < 2; opening++) await expect(at.open()).rejects.toThrow(refusal);
+    expect(await contentOf(at)).toEqual(before);
   });
 
   test('a read sees one state, whatever is written beside it', async () => {
