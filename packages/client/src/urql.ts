@@ -1,5 +1,11 @@
 import { type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/core';
-import { type CacheExchangeOpts, cacheExchange, type offlineExchange } from '@urql/exchange-graphcache';
+import {
+  type Cache,
+  type CacheExchangeOpts,
+  cacheExchange,
+  type offlineExchange,
+  type Resolver,
+} from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { type GatewayError, gatewayErrors, isObject } from './errors.ts';
 import { createSend, type FetchOptions, type Send } from './fetch.ts';
@@ -36,6 +42,23 @@ export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions 
   return [cacheExchange({ ...graphcacheConfig, ...cache }), sending, fetchExchange];
 }
 
+const pagination = relayPagination();
+
+/**
+ * urql's list that grows. By itself it does not find a field without arguments, so that the whole query is null, and makes an empty
+ * list where totals alone were read. What was not read, such as `edges`, is left out here: graphcache asks for it.
+ */
+const growingList: Resolver = (parent, args, cache, info) => {
+  const found: Pick<Cache, 'inspectFields' | 'resolve'> = {
+    inspectFields: (entity) => cache.inspectFields(entity).map((one) => ({ ...one, arguments: one.arguments ?? {} })),
+    resolve: (entity, name, given) => cache.resolve(entity, name, Object.keys(given ?? {}).length > 0 ? given : null),
+  };
+  const list: unknown = pagination(parent, args, Object.assign(Object.create(cache), found), info);
+  if (!isObject(list)) return undefined;
+  const page = String(found.resolve(info.parentKey, info.fieldName, args));
+  return Object.fromEntries(Object.entries(list).filter(([name]) => cache.resolve(page, name) !== undefined));
+};
+
 /** What has no `id` is stored inside of what contains it. */
 const embedded = () => null;
 
@@ -60,7 +83,7 @@ export const graphcacheConfig: CacheExchangeOpts & Pick<OfflineOptions, 'isOffli
     CouponOptions: embedded,
     CouponCombination: embedded,
   },
-  resolvers: { Player: { referredFriendsConnection: relayPagination() } },
+  resolvers: { Player: { referredFriendsConnection: growingList } },
   updates: {
     Mutation: {
       deletePlayer({ deletePlayer }, { input }, store) {

@@ -88,6 +88,25 @@ test('the connection grows page by page, and a deletion empties the cache of its
   expect((await read(null)).data?.player).toBeNull();
 });
 
+test('a list without arguments is read and grows; what only totals, or other fields, were read of is asked for', async () => {
+  const client = connect();
+  const read = async (selection: string) => {
+    const query = `query { player(playerUniqueId: "p4") { id referredFriendsConnection${selection} } }`;
+    return (await client.query(query, {}).toPromise()).data?.player?.referredFriendsConnection;
+  };
+  const page = '{ edges { cursor node { id } } pageInfo { hasNextPage endCursor } }';
+  expect(await read('{ totalCount }')).toEqual({ totalCount: 60 });
+  expect((await read('{ edges { node { id } } }')).edges).toHaveLength(50);
+  expect((await read('{ nodes { id } }')).nodes).toHaveLength(50);
+  const { pageInfo } = await read(page);
+  expect(pageInfo).toMatchObject({ hasNextPage: true, endCursor: expect.any(String) });
+  for (const after of [`(after: "${pageInfo.endCursor}")`, '']) {
+    const list = await read(`${after} ${page}`);
+    expect([list.edges.length, list.pageInfo.hasNextPage]).toEqual([60, false]);
+  }
+  expect(sent).toHaveLength(5);
+});
+
 test('a deletion that was refused leaves the player in the cache', async () => {
   const client = connect({ token: tokenOf({ scope: 'players:read referrals:read any-player' }) });
   const read = () => client.query(Friends, { playerUniqueId: 'p3', after: null }).toPromise();
