@@ -24,7 +24,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const derived = derive(values);
   problems.push(...problemsOf(derived, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
-  const warnings = tracesTo(values) ? [...unknown, ...unsupported(given)] : unknown;
+  const warnings = [...unknown, ...unsupported(values, given)];
   const describe = () => describeEnvironment(given);
   return Object.freeze({ ...derived, warnings, summary: summarize(values, given), describe });
 }
@@ -87,12 +87,16 @@ function proxyOf({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except }: Val
 
 /** The collector that traces are sent to; undefined for no traces. The SDK reads the rest of the `OTEL_*` variables. */
 function tracesTo(env: Values): URL | undefined {
-  if (env.OTEL_SDK_DISABLED || env.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  if (env.OTEL_SDK_DISABLED || !env.OTEL_TRACES_EXPORTER.includes('otlp')) return undefined;
   return env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
 }
 
-/** Variables of the SDK that ask for what the gateway does not have. */
-function unsupported(given: NodeJS.ProcessEnv): string[] {
+/** Variables of the SDK that ask for what the gateway does not have. Other programs read them too, so they stop no start. */
+function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
+  const others = values.OTEL_TRACES_EXPORTER.filter((name) => name !== 'otlp' && name !== 'none');
+  if (others.length > 0)
+    return [`OTEL_TRACES_EXPORTER: the gateway exports by otlp alone, not by ${others.join(', ')}`];
+  if (!tracesTo(values)) return [];
   const protocol = given['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? given['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? 'http/json';
   return [
     protocol !== 'http/json' &&

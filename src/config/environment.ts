@@ -22,6 +22,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   const given: NodeJS.ProcessEnv = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
   );
+  // Kubernetes sets it so for a service with the name `management`.
+  if (given['MANAGEMENT_PORT']?.startsWith('tcp://')) given['MANAGEMENT_PORT'] = undefined;
   // As curl, and the platforms that set them in both forms.
   for (const name of PROXIES) given[name] = env[name.toLowerCase()]?.trim() || given[name];
   const removed = REMOVED.split(' ').filter((name) => given[name]);

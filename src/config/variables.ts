@@ -97,7 +97,7 @@ export const VARIABLES = z.object({
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: f.oneOf(SCOPES).optional().describe('a caller with it may send any operation'),
   OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl.optional().describe("collector (OTLP, HTTP); the SDK's `OTEL_*` apply too"),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: f.httpUrl.optional().describe('the same for traces alone, with its path'),
-  OTEL_TRACES_EXPORTER: f.oneOf(['otlp', 'none']).default('otlp').describe('`none` exports no traces'),
+  OTEL_TRACES_EXPORTER: f.texts.default(['otlp']).describe('without `otlp`, as with `none`, no traces are exported'),
   OTEL_SDK_DISABLED: f.flag.default(false).describe('`true` exports no traces'),
 
   MAX_CONCURRENT_OPERATIONS: f.count.default(1_000).describe('operations executed at once; others get 503'),

@@ -88,6 +88,7 @@ test('variables of others, and those that Kubernetes sets for services, are nobo
     ]),
   );
   expect(report({ ...production, ...env })).toEqual([]);
+  expect(loadConfig({ MANAGEMENT_PORT: 'tcp://10.0.0.1:8080' }).MANAGEMENT_PORT).toBe(4_001);
   expect(report({ ...production, MAX_SOMETHING_ELSE_ENTIRELY: '1' })).toEqual([
     'MAX_SOMETHING_ELSE_ENTIRELY: is no setting; docs/configuration.md has all of them',
   ]);
@@ -184,6 +185,19 @@ test.each([
   expect(loadConfig({ [name]: value }).warnings).toEqual([]);
   const supported = { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json', OTEL_PROPAGATORS: 'tracecontext,baggage' };
   expect(loadConfig({ ...collector, [name]: value, ...supported }).warnings).toEqual([]);
+});
+
+test('exporters of traces that the gateway does not have are a warning', () => {
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const warningsOf = (OTEL_TRACES_EXPORTER: string) => loadConfig({ ...collector, OTEL_TRACES_EXPORTER }).warnings;
+  const warning = 'OTEL_TRACES_EXPORTER: the gateway exports by otlp alone, not by console';
+  expect(['otlp', 'none', 'otlp, console', 'console'].map(warningsOf)).toEqual([[], [], [warning], [warning]]);
+  const collectorOf = (OTEL_TRACES_EXPORTER: string) => loadConfig({ ...collector, OTEL_TRACES_EXPORTER }).traces?.href;
+  expect(['otlp,console', 'none', 'console'].map(collectorOf)).toEqual([
+    'http://127.0.0.1:4318/',
+    undefined,
+    undefined,
+  ]);
 });
 
 test.each(UNUSABLE)('%s %s', (name, problem, ...values) => expectUnusable(name, problem, values));

@@ -83,6 +83,8 @@ export type ReferenceConfig = ReturnType<typeof configOf>;
  */
 export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): ReferenceConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  // Kubernetes sets it so for a service with the name `reference`.
+  if (given['REFERENCE_PORT']?.startsWith('tcp://')) given['REFERENCE_PORT'] = undefined;
   const problems = SECRETS.flatMap((name) => readSecretFile(given, name));
   const settings = SETTINGS.safeParse(given);
   for (const issue of settings.error?.issues ?? []) problems.push(`${String(issue.path[0])}: ${issue.message}`);
@@ -118,13 +120,13 @@ function builtInKeys(settings: Pick<Settings, keyof typeof DEVELOPMENT_KEYS>) {
   return (['REST_API_KEY', 'REST_SECRET_KEY'] as const).filter((name) => settings[name] === DEVELOPMENT_KEYS[name]);
 }
 
-/** Puts the content of the file `NAME_FILE`, without the line break at its end, in the place of `NAME`. */
+/** Puts the content of the file `NAME_FILE`, without the white space around it, in the place of `NAME`. */
 function readSecretFile(given: NodeJS.ProcessEnv, name: (typeof SECRETS)[number]): string[] {
   const path = given[`${name}_FILE`];
   if (path === undefined) return [];
   if (given[name] !== undefined) return [`${name}: set it or ${name}_FILE, not both`];
   try {
-    given[name] = readFileSync(path, 'utf8').trimEnd();
+    given[name] = readFileSync(path, 'utf8').trim();
     return given[name] === '' ? [`${name}_FILE: the file is empty`] : [];
   } catch (error) {
     return [`${name}_FILE: cannot be read: ${reasonOf(error)}`];

@@ -14,10 +14,18 @@ const PRODUCTION = {
 };
 
 test('keys and the address of the database can stand in files, which are read at the start', () => {
-  const files = { DATABASE_URL_FILE: fileOf(`${DATABASE}\n`), REST_API_KEY: '', REST_API_KEY_FILE: fileOf('key\n') };
+  const files = {
+    DATABASE_URL_FILE: fileOf(`${DATABASE}\n`),
+    REST_API_KEY: '',
+    REST_API_KEY_FILE: fileOf('\ufeffkey\r\n'),
+  };
   const { databaseUrl, keys } = loadReferenceConfig({ ...PRODUCTION, ...files });
   expect(databaseUrl).toBe(DATABASE);
   expect(['key', 'a', 'key\n'].map((key) => keys.apiKey.matches(key))).toEqual([true, false, false]);
+});
+
+test('the address that Kubernetes sets for a service with the name `reference` is no port', () => {
+  expect(loadReferenceConfig({ ...PRODUCTION, REFERENCE_PORT: 'tcp://10.0.0.1:4100' }).port).toBe(4_100);
 });
 
 test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
