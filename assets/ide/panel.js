@@ -64,6 +64,7 @@ function showOperation(body, headers, response, result) {
   });
   output.replaceChildren(
     element('p', {}, `${calls.length} REST call${calls.length === 1 ? '' : 's'} in ${total.toFixed(1)} ms`),
+    copy,
     element('ol', {}, ...calls.map((call) => rowOf(call, total, plan?.fields[call.operation] ?? []))),
     element(
       'dl',
@@ -73,6 +74,5 @@ function showOperation(body, headers, response, result) {
       ...(plan ? fact('Scopes', plan.scopes.join(' ') || 'none') : []),
       ...(plan ? fact('Executed by', engine) : []),
     ),
-    copy,
   );
 }

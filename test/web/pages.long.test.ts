@@ -53,6 +53,8 @@ const at = (...widths: number[]) => widths.flatMap((width) => SCHEMES.map((schem
       await tabTo(page, '#upstream');
       await page.keyboard.press('Tab');
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Copy as curl');
+      const copy = await page.locator('#upstream button').boundingBox();
+      expect((copy?.y ?? 800) + (copy?.height ?? 0)).toBeLessThan(800);
       await shoot(page, `ide-${width}-${scheme}`);
 
       const editor = await page.locator('.graphiql-query-editor .monaco-scrollable-element').first().boundingBox();
