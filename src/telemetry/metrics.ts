@@ -56,6 +56,8 @@ export function createMetrics(state: State) {
   const byClient = counter('gateway_operations_by_client_total', 'Operations by client.', 'client');
   const byManifest = counter('gateway_manifest_operations_total', 'Operations by manifest.', 'manifest');
   const deprecated = counter('gateway_deprecated_usage_total', 'Uses of deprecated parts.', 'coordinate', 'client');
+  const reports = counter('gateway_event_reports_total', 'Fields trackEvents.', 'kind');
+  for (const kind of ['keyed', 'unkeyed', 'repeated']) reports.inc({ kind }, 0);
   const names = createLabels(MAX_NAMES, MAX_NAME_LENGTH, (operation) => {
     removeSeries(operations, { operation });
     removeSeries(durations, { operation });
@@ -78,6 +80,7 @@ export function createMetrics(state: State) {
       byClient.inc({ client });
       if (record.manifest) byManifest.inc({ manifest: record.manifest });
       for (const coordinate of record.deprecated ?? []) deprecated.inc({ coordinate, client });
+      for (const [kind, count] of Object.entries(record.reports ?? {})) reports.inc({ kind }, count);
       operations.inc({ operation, type, outcome: codes[0] ?? 'OK' });
       durations.observe({ operation, type }, ms / 1_000);
       if (record.engine) executed.inc({ engine: record.engine });

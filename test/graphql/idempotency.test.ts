@@ -67,6 +67,11 @@ describe('one gateway', () => {
       { keyed: 1, unkeyed: 0, repeated: 1 },
       { keyed: 0, unkeyed: 1, repeated: 0 },
     ]);
+    const metrics = await gateway.metrics();
+    const counts = ['keyed', 'unkeyed', 'repeated'].map(
+      (kind) => new RegExp(`gateway_event_reports_total\\{kind="${kind}"\\} (\\d+)`).exec(metrics)?.[1],
+    );
+    expect(counts).toEqual(['2', '1', '1']);
   });
 
   test('a key belongs to a caller and a player', async () => {
