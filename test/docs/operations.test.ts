@@ -49,7 +49,7 @@ await ask(
 await ask('{ me { attributes { city } } }', { scope: 'players:read' });
 await ask('{ me { id } }', { iss: 'another login' });
 await gateway.logged(({ outcome }) => outcome === 'UNAUTHENTICATED');
-await post(gateway.url, {}, { 'x-forwarded-for': '203.0.113.7' });
+await post(gateway.url, {}, { ...client, 'x-forwarded-for': '203.0.113.7' });
 await gateway.logged(({ msg = '' }) => msg.startsWith('X-Forwarded-For'));
 
 // The key server has a key; later a token names another, and then it fails.
