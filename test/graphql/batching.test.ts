@@ -130,38 +130,12 @@ test('a language is asked for in the payload of a write, and a link has its own'
   expect(reads.map(({ headers }) => headers['lang']).sort()).toEqual(['de', 'en', 'fr']);
 });
 
-describe('a read that hangs holds back nothing that does not need it', () => {
-  test('below the other keys of its batch', async () => {
-    const slow = upstream.hold('GET /player', { json: { playerAttributes: { firstName: 'Late' } } });
-    const below = 'attributes { firstName } referredFriends(limit: 1) { nodes { player { attributes { city } } } }';
-    const answer = query(`{ players(playerUniqueIds: ["p1", "p2", "p3"]) { ${below} } }`);
-    await slow.arrived;
-    // Three players, three lists, and the friend of each: also of the slow one, whose list came with the look-ahead.
-    await upstream.received(3 + 3 + 1);
-    expect(upstream.calls().slice(6)).toEqual(['GET /integrations/player/f1']);
-    slow.release();
-    const { data, errors } = await answer;
-    expect(errors).toEqual([]);
-    expect(data.players[0].attributes).toEqual({ firstName: 'Late' });
-  });
-
-  test('below a player that is not read, when another part of it shows that it exists', async () => {
-    const slow = upstream.hold('GET /coupon');
-    const answer = player('id coupons { code } referredFriends(limit: 2) { nodes { player { attributes { city } } } }');
-    await slow.arrived;
-    await upstream.received(4);
-    expect(upstream.calls().slice(2)).toEqual(['GET /integrations/player/f1', 'GET /integrations/player/f2']);
-    slow.release();
-    expect((await answer).errors).toEqual([]);
-  });
-
-  test('a part that fails first does not decide whether the player exists', async () => {
-    upstream.on('GET /coupon', { status: 500 });
-    const slow = upstream.hold('GET /referrals', { status: 404, json: { code: 101, message: 'unknown' } });
-    const answer = player('id coupons { code } referredFriends(limit: 2) { total }');
-    await slow.arrived;
-    await upstream.received(2);
-    slow.release();
-    expect((await answer).data).toEqual({ player: null });
-  });
+test('a part that fails first does not decide whether the player exists', async () => {
+  upstream.on('GET /coupon', { status: 500 });
+  const slow = upstream.hold('GET /referrals', { status: 404, json: { code: 101, message: 'unknown' } });
+  const answer = player('id coupons { code } referredFriends(limit: 2) { total }');
+  await slow.arrived;
+  await upstream.received(2);
+  slow.release();
+  expect((await answer).data).toEqual({ player: null });
 });

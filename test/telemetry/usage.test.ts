@@ -25,25 +25,6 @@ const labelsIn = (page: string, metric: string, label: string) => {
 const valueIn = (page: string, series: string) => Number(page.split(`\n${series} `)[1]?.split('\n')[0]);
 
 describe('labels', () => {
-  test('of operations: a screen of five players has one after a tool has sent 1,000 names', async () => {
-    const { gateway } = await startBoth({ ...signer.env, ...UNLIMITED });
-    const ask = (operationName: string, query: string, headers: Record<string, string>) =>
-      post(gateway.url, { query, operationName }, headers);
-    for (let document = 0; document < 20; document += 1) {
-      const names = Array.from({ length: 50 }, (_, index) => `Tool${document}x${index}`);
-      const query = names.map((name) => `query ${name} { __typename }`).join(' ');
-      await Promise.all(names.map((name) => ask(name, query, server('tool'))));
-    }
-    for (const sub of ['ada', 'bob', 'eve', 'kim', 'sam'])
-      await ask('Wallet', 'query Wallet { me { id } }', player(sub));
-    await ask('Alone', 'query Alone { me { id } }', player('ada'));
-    const page = await gateway.metrics();
-    const names = labelsIn(page, 'gateway_operations_total', 'operation');
-    expect([names.has('Wallet'), names.has('Alone'), names.has('other')]).toEqual([true, false, true]);
-    expect(names.size).toBe(101);
-    expect(labelsIn(page, 'gateway_operation_duration_seconds_count', 'operation')).toEqual(names);
-  });
-
   test('of clients: by name and version, a server by its own name, at most 50', async () => {
     const { gateway } = await startBoth({ ...signer.env, ...UNLIMITED });
     const ask = (headers: Record<string, string>) => gateway.query('{ __typename }', {}, headers);
