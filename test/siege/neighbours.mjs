@@ -1,4 +1,5 @@
 /* What is broken, large, slow or many for one: an endpoint, a player, a caller, the clients. The others must not feel it. */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -166,6 +167,31 @@ export async function greedyPlayer() {
     }
   }
   return { ok, seen: seen.join(', ') };
+}
+
+/** Requests without a token from each /64 of one IPv6 network, as the edge forwards them; then 20 new users, half of them in it. */
+export async function newUsers(upstream) {
+  return await withGateway(upstream, { TRUST_PROXY: '1' }, async (gateway) => {
+    const inNetwork = (n) => `2001:db8:5:${n.toString(16)}::1`;
+    const requests = Array.from(
+      { length: 50_800 },
+      (_, n) => `GET /graphql HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${inNetwork(n)}\r\n\r\n`,
+    );
+    const refused = {};
+    const socket = connect(gateway.port, '127.0.0.1').setEncoding('latin1');
+    socket.on('data', (text) => {
+      for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d+)/g)) refused[status] = (refused[status] ?? 0) + 1;
+    });
+    socket.end(requests.join(''));
+    await once(socket, 'close');
+    let good = 0;
+    for (let n = 0; n < 20; n += 1) {
+      const from = n % 2 ? inNetwork(50_800 + n) : `203.0.113.${n}`;
+      const send = sender(gateway, await bearer(`new-${n}`));
+      if (isGood(await send({ query: READ }, { 'x-forwarded-for': from }))) good += 1;
+    }
+    return { ok: good === 20 && refused[401] > 0, seen: `${JSON.stringify(refused)}, ${good} of 20 get in` };
+  });
 }
 
 /** More idle clients than there are file descriptors. */

@@ -68,6 +68,7 @@ export const CHECKS = [
   { name: 'one endpoint fails or hangs', limit: '0 of 500 others refused', check: neighbours.failingEndpoints },
   { name: 'one player has 1,000 coupons', limit: 'another waits 100 ms at most', check: neighbours.longLists },
   { name: 'one player takes the REST calls', limit: 'another keeps 80 % of its rate', check: neighbours.greedyPlayer },
+  { name: '50,800 addresses of one IPv6 network', limit: '20 of 20 new users get in', check: neighbours.newUsers },
   { name: '1,100 idle clients, 1,024 file descriptors', limit: 'alive, serves', check: neighbours.manyIdleClients },
   { name: '1,500 clients at 5 × capacity', limit: 'goodput 70 % of the peak', check: retryingClients },
 ];
