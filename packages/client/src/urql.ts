@@ -18,9 +18,9 @@ export interface GatewayExchangesOptions extends FetchOptions {
 /**
  * All exchanges of a client: `new Client({ url, exchanges: gatewayExchanges({ token }) })`: graphcache with `graphcacheConfig`, and
  * urql's own `fetchExchange` with `createFetch`, whose options it takes. Missing parts are asked for again with `heal` or
- * `useHealing`. Without a response, `error.networkError` is a `GatewayError`.
+ * `useHealing`. Without a response, `error.networkError` is a `GatewayError`. Exchanges of the application stand behind the first.
  */
-export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions = {}): Exchange[] {
+export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions = {}): [Exchange, Exchange, Exchange] {
   const sending: Exchange = (io) => {
     let send: Send | undefined;
     return mapExchange({
@@ -53,9 +53,10 @@ const growingList: Resolver = (parent, args, cache, info) => {
     inspectFields: (entity) => cache.inspectFields(entity).map((one) => ({ ...one, arguments: one.arguments ?? {} })),
     resolve: (entity, name, given) => cache.resolve(entity, name, Object.keys(given ?? {}).length > 0 ? given : null),
   };
-  const list: unknown = pagination(parent, args, Object.assign(Object.create(cache), found), info);
-  if (!isObject(list)) return undefined;
-  const page = String(found.resolve(info.parentKey, info.fieldName, args));
+  const list: ReturnType<Resolver> = pagination(parent, args, Object.assign(Object.create(cache), found), info);
+  const page = found.resolve(info.parentKey, info.fieldName, args);
+  // With a schema, graphcache shows the list that is known while it asks for another page.
+  if (!isObject(list) || typeof page !== 'string') return list;
   return Object.fromEntries(Object.entries(list).filter(([name]) => cache.resolve(page, name) !== undefined));
 };
 

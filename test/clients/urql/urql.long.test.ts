@@ -5,9 +5,10 @@ import { expect, jest, test } from '@jest/globals';
 import { createFetch, type FetchOptions, heal } from '@referral-gateway/client';
 import { useHealing } from '@referral-gateway/client/react';
 import { gatewayExchanges, graphcacheConfig } from '@referral-gateway/client/urql';
-import { Client, fetchExchange, type OperationResult } from '@urql/core';
+import { Client, fetchExchange, makeOperation, mapExchange, type OperationResult } from '@urql/core';
 import { offlineExchange, type StorageAdapter } from '@urql/exchange-graphcache';
 import type { ResultOf } from 'gql.tada';
+import { buildSchema, introspectionFromSchema } from 'graphql';
 import { createElement } from 'react';
 import { Provider, useQuery } from 'urql';
 import { until } from '../../kit/until.ts';
@@ -88,24 +89,35 @@ test('the connection grows page by page, and a deletion empties the cache of its
   expect((await read(null)).data?.player).toBeNull();
 });
 
-test('a list without arguments is read and grows; what only totals, or other fields, were read of is asked for', async () => {
-  const client = connect();
-  const read = async (selection: string) => {
-    const query = `query { player(playerUniqueId: "p4") { id referredFriendsConnection${selection} } }`;
-    return (await client.query(query, {}).toPromise()).data?.player?.referredFriendsConnection;
-  };
-  const page = '{ edges { cursor node { id } } pageInfo { hasNextPage endCursor } }';
-  expect(await read('{ totalCount }')).toEqual({ totalCount: 60 });
-  expect((await read('{ edges { node { id } } }')).edges).toHaveLength(50);
-  expect((await read('{ nodes { id } }')).nodes).toHaveLength(50);
-  const { pageInfo } = await read(page);
-  expect(pageInfo).toMatchObject({ hasNextPage: true, endCursor: expect.any(String) });
-  for (const after of [`(after: "${pageInfo.endCursor}")`, '']) {
-    const list = await read(`${after} ${page}`);
-    expect([list.edges.length, list.pageInfo.hasNextPage]).toEqual([60, false]);
-  }
-  expect(sent).toHaveLength(5);
-});
+const SCHEMA = readFileSync(fileURLToPath(new URL('../../../src/generated/schema.graphql', import.meta.url)), 'utf8');
+const schema = introspectionFromSchema(buildSchema(SCHEMA));
+
+test.each([
+  ['without a schema', {}],
+  ['with a schema', { schema }],
+])(
+  '%s, a list without arguments is read and grows; fields of it that were not read are asked for',
+  async (_, cache) => {
+    const warnings = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const client = connect({ token, cache });
+    const read = async (selection: string) => {
+      const query = `query { player(playerUniqueId: "p4") { id referredFriendsConnection${selection} } }`;
+      return (await client.query(query, {}).toPromise()).data?.player?.referredFriendsConnection;
+    };
+    const page = '{ edges { cursor node { id } } pageInfo { hasNextPage endCursor } }';
+    expect(await read('{ totalCount }')).toEqual({ totalCount: 60 });
+    expect((await read('{ edges { node { id } } }')).edges).toHaveLength(50);
+    expect((await read('{ nodes { id } }')).nodes).toHaveLength(50);
+    const { pageInfo } = await read(page);
+    expect(pageInfo).toMatchObject({ hasNextPage: true, endCursor: expect.any(String) });
+    for (const after of [`(after: "${pageInfo.endCursor}")`, '']) {
+      const list = await read(`${after} ${page}`);
+      expect([list.edges.length, list.pageInfo.hasNextPage]).toEqual([60, false]);
+    }
+    expect([sent.length, warnings.mock.calls]).toEqual([5, []]);
+    warnings.mockRestore();
+  },
+);
 
 test('a deletion that was refused leaves the player in the cache', async () => {
   const client = connect({ token: tokenOf({ scope: 'players:read referrals:read any-player' }) });
@@ -177,8 +189,12 @@ test('`offlineExchange` keeps an optimistic mutation that could not be sent, and
 
 test('headers of the application are sent beside the token, by the `fetch` of the client', async () => {
   const fetch = jest.fn<typeof globalThis.fetch>(async () => Response.json({ data: { player: null } }));
-  const exchanges = gatewayExchanges({ token: 'a', fetch: undefined });
-  const client = new Client({ url, exchanges, fetch, fetchOptions: { headers: { 'x-app': '7' } } });
+  const [cache, ...sending] = gatewayExchanges({ token: 'a', fetch: undefined });
+  const own = mapExchange({
+    onOperation: (operation) =>
+      makeOperation(operation.kind, operation, { ...operation.context, fetchOptions: { headers: { 'x-app': '7' } } }),
+  });
+  const client = new Client({ url, exchanges: [cache, own, ...sending], fetch });
   await client.query(Friends, ME).toPromise();
   const [headers] = fetch.mock.calls.map(([, init]) => new Headers(init?.headers));
   expect([headers?.get('x-app'), headers?.get('authorization')]).toEqual(['7', 'Bearer a']);
