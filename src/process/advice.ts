@@ -51,7 +51,7 @@ function withoutResponse(error: UpstreamError, isHttps: boolean): string {
 
 function withStatus(error: UpstreamError, status: number): string {
   if (status >= 300 && status < 400) return `it is redirected (${status}); use the address that it leads to`;
-  if (status === 401 || status === 403)
+  if ([202, 401, 403].includes(status))
     return `a page refuses the call (${status}), so something in between does; let its firewall allow this machine`;
   return error.code === 'UPSTREAM_INVALID_RESPONSE'
     ? `the response (${told(error)}) is not of the REST interface: the service fails, or it is a website or another service`

@@ -184,6 +184,13 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     /^REST_BASE_URL: a page refuses the call \(403\)/,
   ],
   [
+    'a challenge of AWS WAF',
+    async () => ({
+      REST_BASE_URL: await serve((_, to) => void to.writeHead(202, { 'x-amzn-waf-action': 'challenge' }).end()),
+    }),
+    /^REST_BASE_URL: a page refuses the call \(202\), .* let its firewall allow this machine/,
+  ],
+  [
     'a website',
     async () => ({
       REST_BASE_URL: await serve((_, to) => void to.writeHead(200, { 'content-type': 'text/html' }).end('<p>')),
