@@ -84,7 +84,17 @@ export const graphcacheConfig: CacheExchangeOpts & Pick<OfflineOptions, 'isOffli
     CouponOptions: embedded,
     CouponCombination: embedded,
   },
-  resolvers: { Player: { referredFriendsConnection: growingList } },
+  resolvers: {
+    Query: {
+      // Without it, a player that cannot be read takes the others of the list away. A null is asked for when it is read again.
+      players(_, args, cache, info) {
+        const list = cache.resolve(info.parentKey, info.fieldName, args);
+        info.partial ||= Array.isArray(list) && list.some((one) => one === null);
+        return list;
+      },
+    },
+    Player: { referredFriendsConnection: growingList },
+  },
   updates: {
     Mutation: {
       deletePlayer({ deletePlayer }, { input }, store) {

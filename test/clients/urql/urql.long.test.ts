@@ -119,6 +119,22 @@ test.each([
   },
 );
 
+test('a player of a list that cannot be read leaves the others, and is asked for when the list is read again', async () => {
+  const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true };
+  const [one, two] = ['p1', 'p2'].map((id) => ({ __typename: 'Player', id }));
+  const responses = [
+    { data: { players: [one, null] }, errors: [{ message: 'Late.', path: ['players', 1], extensions }] },
+    { data: { players: [one, two] } },
+  ];
+  const client = connect({ fetch: async () => Response.json(responses.shift()) });
+  const read = () => client.query('{ players(playerUniqueIds: ["p1", "p2"]) { id } }', {}).toPromise();
+  const { data, error } = await read();
+  expect([data.players, error?.graphQLErrors.length]).toEqual([[{ id: 'p1' }, null], 1]);
+  expect((await read()).data.players).toEqual([{ id: 'p1' }, { id: 'p2' }]);
+  // There is no third response.
+  expect((await read()).error).toBeUndefined();
+});
+
 test('a deletion that was refused leaves the player in the cache', async () => {
   const client = connect({ token: tokenOf({ scope: 'players:read referrals:read any-player' }) });
   const read = () => client.query(Friends, { playerUniqueId: 'p3', after: null }).toPromise();
