@@ -115,7 +115,7 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
   const timer = setTimeout(() => controller.abort(new Error('no response in time')), FETCH_TIMEOUT_MS);
   try {
     const response = await fetch(href, { headers, redirect: 'manual', signal: controller.signal });
-    if (response.status !== 200 || !response.body) throw new Error(`the key server responded with ${response.status}`);
+    if (!response.ok || !response.body) throw new Error(`the key server responded with ${response.status}`);
     const reader = response.body.getReader();
     let bytes = Buffer.alloc(0);
     for (let part = await reader.read(); !part.done; part = await reader.read()) {

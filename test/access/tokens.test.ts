@@ -379,6 +379,11 @@ describe('a key set', () => {
     await expectLetIn(bearer(await start(), token(first)));
   });
 
+  test('that a proxy has changed on its way, which it says with 203, verifies too', async () => {
+    keys.serve((_, response) => response.writeHead(203).end(JSON.stringify({ keys: [first.jwk] })));
+    await expectLetIn(bearer(await start(), token(first)));
+  });
+
   test('with several keys that fit a token without a key id is tried with each', async () => {
     const other = keySigner('RS256', 'other');
     keys.serve([first.jwk ?? {}, other.jwk ?? {}]);
