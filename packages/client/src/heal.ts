@@ -12,9 +12,9 @@ export interface HealOptions {
 
 /**
  * Asks again for what is missing, while an error says that this can help: at pauses that grow from 2 s to 60 s, at least as
- * long as the gateway asks, each with a random share; not in a hidden tab or offline. At once when the tab is visible again or the
- * network is back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
- * which the signal aborts.
+ * long as the gateway asks, each with a random share; not in a hidden tab or offline. At once when the tab is visible again or
+ * the network is back. Resolves to the errors that are left: none when everything is there, those that are final, or those of
+ * the moment in which the signal aborts.
  *
  * @param attempt Which pause comes first: 1 is that of 2 s.
  */
