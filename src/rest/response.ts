@@ -17,8 +17,8 @@ const BUSY_PLAYER = 2001;
 const NOT_DONE_YET = [408, 421, 425, 429];
 /** The first status after which nobody knows what was done: the request was cancelled in the middle (499 of gRPC gateways). */
 const FIRST_UNKNOWN = 499;
-/** Those after it that say that nothing was done: not supported, a login page (511, 561), not reached by Cloudflare (52x, 530). */
-const NOT_REACHED = [501, 505, 511, 521, 523, 525, 526, 530, 561];
+/** Those after it that say that nothing was done: a login page (511, 561), not reached by Cloudflare (52x, 530). */
+const NOT_REACHED = [511, 521, 523, 525, 526, 530, 561];
 /** Replaces a missing `Retry-After` of these statuses or of a busy player, in milliseconds. */
 const BUSY_RETRY_MS = 200;
 /** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */

@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test.each([301, 302, 303, 307, 308, 408, 421, 425, 429, 501, 521])(
+test.each([301, 302, 303, 307, 308, 408, 421, 425, 429, 511, 521])(
   '%d did nothing: a keyed event is sent again with its key, and a read at once',
   async (status) => {
     const gateway = await start();

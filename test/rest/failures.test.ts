@@ -29,8 +29,8 @@ const kept = { ...unavailable, retryAfterMs: 60_000 };
 const later = { 'retry-after': '120' };
 const past = { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' };
 
-/** Statuses of 5xx with which the service has not seen the request, or cannot do it. */
-const NOT_REACHED = [501, 505, 511, 521, 523, 525, 526, 530, 561];
+/** Statuses of 5xx with which the service has not seen the request. */
+const NOT_REACHED = [511, 521, 523, 525, 526, 530, 561];
 
 /** What the service does, and what becomes of every call. */
 test.each<[string, Answer, Record<string, unknown>]>([
