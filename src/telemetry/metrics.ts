@@ -69,9 +69,10 @@ export function createMetrics(state: State) {
   return {
     registry,
     rest: observeRest(create),
-    /** Counts a request to the GraphQL endpoint, after its response. `name` is the client's own, if it sends one. */
+    /** Counts a request, after its response; one of an address over its limit as UNAUTHENTICATED. `name`: the client's own. */
     operation(record: OperationRecord, name: string | undefined): void {
-      const { type = 'none', codes, ms, caller } = record;
+      const { type = 'none', ms, caller } = record;
+      const [code = 'OK'] = record.codes;
       // Without a type there was no operation: the request was refused, or was not valid GraphQL.
       const operation = type === 'none' ? 'none' : record.name ? names.labelOf(record.name, caller) : 'anonymous';
       // A server is a client itself. Players use one, which may say its name.
@@ -81,7 +82,7 @@ export function createMetrics(state: State) {
       if (record.manifest) byManifest.inc({ manifest: record.manifest });
       for (const coordinate of record.deprecated ?? []) deprecated.inc({ coordinate, client });
       for (const [kind, count] of Object.entries(record.reports ?? {})) reports.inc({ kind }, count);
-      operations.inc({ operation, type, outcome: codes[0] ?? 'OK' });
+      operations.inc({ operation, type, outcome: caller || code !== 'RATE_LIMITED' ? code : 'UNAUTHENTICATED' });
       durations.observe({ operation, type }, ms / 1_000);
       if (record.engine) executed.inc({ engine: record.engine });
     },
@@ -138,8 +139,7 @@ function showState(
   { health, redis, active, keySetAge, droppedLines }: State,
 ): void {
   const startedAt = Date.now() / 1_000 - process.uptime();
-  const { version } = packageJson;
-  gauge('gateway_build_info', 'Always 1.', (self) => self.set({ version }, 1), 'version');
+  gauge('gateway_build_info', 'Always 1.', (self) => self.set({ version: packageJson.version }, 1), 'version');
   gauge('gateway_start_time_seconds', 'When the process started, since 1970.', (self) => self.set(startedAt));
   gauge('gateway_log_lines_dropped', 'Lines that no reader took, since the start.', (self) => self.set(droppedLines()));
   gauge('gateway_operations_active', 'Operations in flight.', (self) => self.set(active()));

@@ -295,6 +295,8 @@ describe('failed authentications', () => {
     const missing = await flood(gateway.url, (i) => from(`2001:db8:1:2::${i}`), [{ query: '{ me { id } }' }]);
     expect([missing.slice(0, 3), missing.at(-1)]).toEqual([[401, 401, 401], 429]);
     expect(await gateway.metrics()).toContain(`{reason="missing"} ${missing.length}`);
+    // Nor do alerts take them for operations of callers.
+    expect(await gateway.metrics()).not.toContain('outcome="RATE_LIMITED"');
     const valid = await post(gateway.url, { query: '{ __typename }' }, from('203.0.113.9', player('p1')));
     expect(valid.status).toBe(200);
     expect(gateway.logged()).not.toContain('TRUST_PROXY');
