@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, jest, test } from '@jest/globals';
 import { MobileScreenDocument, TrackEventsDocument } from '@referral-gateway/client';
 import { respond, STATES } from '@referral-gateway/client/testing';
@@ -11,15 +8,13 @@ import { newFolder } from '../../kit/at-end.ts';
 import { startDemo } from '../../kit/demo.ts';
 import { post } from '../../kit/gateway.ts';
 import { hasBrowser, launch, serveBuilt } from '../../web/example.ts';
+import { documented, INSTALL, PACKAGE, pack, ROOT, readJson, run, writeFiles } from './project.ts';
 
 /*
  * What a frontend developer gets: the packed package in an empty Vite and React project, with the code of its README and of
  * docs/frameworks.md, compiled with TypeScript's strictest settings, in Chromium, in front of a gateway with its demo player.
  */
 
-const run = promisify(execFile);
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const PACKAGE = `${ROOT}packages/client`;
 jest.setTimeout(300_000);
 
 const TSCONFIG = {
@@ -33,7 +28,8 @@ const TSCONFIG = {
 };
 const DEPENDENCIES =
   '@referral-gateway/client @apollo/client graphql rxjs react react-dom @types/react @types/react-dom @urql/core ' +
-  '@urql/exchange-graphcache urql @tanstack/react-query swr react-test-renderer @vitejs/plugin-react typescript vite';
+  '@urql/exchange-graphcache urql @tanstack/react-query swr react-test-renderer @vitejs/plugin-react typescript vite ' +
+  'relay-runtime @types/relay-runtime @auth0/auth0-react graphql-request villus vue';
 
 const MAIN = `
 import { createRoot } from 'react-dom/client';
@@ -78,7 +74,6 @@ export async function use() {
 }
 `;
 
-const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 const project = newFolder();
 
 /** Runs a program of the project; rejects with what it printed. */
@@ -91,6 +86,7 @@ const runThere = (name: string, ...args: string[]) =>
 function writeProject(packed: string): void {
   const ofExample = readJson(`${ROOT}examples/web/package.json`);
   const versions = {
+    ...readJson(`${ROOT}test/clients/package/tools/package.json`).dependencies,
     ...readJson(`${ROOT}test/clients/package.json`).devDependencies,
     ...readJson(`${ROOT}test/clients/package.json`).dependencies,
     ...ofExample.devDependencies,
@@ -98,55 +94,51 @@ function writeProject(packed: string): void {
     '@referral-gateway/client': packed,
   };
   const dependencies = Object.fromEntries(DEPENDENCIES.split(' ').map((name) => [name, versions[name] ?? 'missing']));
-  const documents = [`${PACKAGE}/README.md`, `${ROOT}docs/frameworks.md`].map((path) => readFileSync(path, 'utf8'));
-  const blocks = [...documents.join('\n').matchAll(/^```tsx?\n\/\/ (\S+)\n(.*?)^```$/gms)];
+  // What is not in src/ belongs to a framework: tools.long.test.ts.
+  const blocks = Object.entries(documented()).filter(([file]) => file.startsWith('src/'));
   expect(blocks.length).toBeGreaterThanOrEqual(4);
-  mkdirSync(join(project, 'src'));
-  for (const [file = '', text = ''] of [
-    ...blocks.map(([, file, code]) => [file, code]),
-    ['package.json', JSON.stringify({ private: true, type: 'module', dependencies })],
-    ['tsconfig.json', JSON.stringify(TSCONFIG)],
-    ['index.html', '<!doctype html><div id="root"></div><script type="module" src="/src/main.tsx"></script>'],
-    ['vite.config.js', "import react from '@vitejs/plugin-react';\nexport default { plugins: [react()] };\n"],
-    ['src/main.tsx', MAIN],
-    ['src/types.ts', TYPE_TESTS],
-  ]) {
-    writeFileSync(join(project, file), text);
-  }
+  writeFiles(project, {
+    ...Object.fromEntries(blocks),
+    'package.json': JSON.stringify({ private: true, type: 'module', dependencies }),
+    'tsconfig.json': JSON.stringify(TSCONFIG),
+    'index.html': '<!doctype html><div id="root"></div><script type="module" src="/src/main.tsx"></script>',
+    'vite.config.js': "import react from '@vitejs/plugin-react';\nexport default { plugins: [react()] };\n",
+    'src/main.tsx': MAIN,
+    'src/types.ts': TYPE_TESTS,
+  });
 }
 
+/** Each library in the version that the package supports. */
+const LIBRARIES =
+  '@apollo/client@4 rxjs@7 urql@5 @urql/core@6 @urql/exchange-graphcache@9 relay-runtime@21 react@19'.split(' ');
 /** Applications in which the package is installed for its plain client and `createFetch`. npm refuses what a peer forbids. */
 const APPLICATIONS = [
-  ['graphql@17', '@apollo/client@4', 'rxjs@7'],
+  ['graphql@16', ...LIBRARIES],
+  ['graphql@17', ...LIBRARIES],
   ['graphql@15'],
   ['graphql@16', '@apollo/client@3', 'react@18'],
   ['graphql@16', '@urql/core@5', 'urql@4', 'react@18'],
   ['graphql@16', 'relay-runtime@18'],
-  ['graphql@16', '@vue/apollo-composable@4', '@apollo/client@3', 'vue@3'],
+  // The peers of vue-demi, which it depends on, are in conflict themselves.
+  ['graphql@16', '@vue/apollo-composable@4', '@apollo/client@3', 'vue@3', '--no-strict-peer-deps'],
   ['graphql@15', '@apollo/client@3.4', '@urql/core@3', 'relay-runtime@12', 'react@16'],
   // Versions before a release: a range such as `>=15` has none of them.
   ['graphql@17.0.0-rc.0', 'react@19.0.0-rc.1'],
   ['graphql@14', '@urql/core@2', 'react@0.0.0-experimental-a757cb76-20251002'],
 ];
 
-/** The file that `npm pack` makes. Of a folder, npm would not compare the peers. The package is built already. */
-const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', newFolder()];
-const { stdout } = await run('npm', pack, { cwd: PACKAGE });
-const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
-const PACKED = `file:${pack.at(-1)}/${packed.filename}`;
+const { packed: PACKED, files } = await pack();
 
 test.each(APPLICATIONS.map((packages) => [packages.join(', '), packages] as const))(
   'npm installs the package beside %s',
   async (_, packages) => {
     const folder = newFolder();
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-    const options = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'];
-    await run('npm', [...options, ...packages, PACKED], { cwd: folder });
+    await run('npm', [...INSTALL, '--package-lock-only', '--strict-peer-deps', ...packages, PACKED], { cwd: folder });
   },
 );
 
 test('the package has nothing of the gateway; with the code of its README, it compiles in an empty project', async () => {
-  const files: string[] = packed.files.map(({ path }: { path: string }) => path);
   const own =
     /^(dist\/(cjs\/)?(generated\/)?[\w-]+\.(js|d\.ts|graphql)|((dist\/cjs|apollo|urql|relay|react|testing)\/)?package\.json|README\.md|LICENSE|llms\.txt|schema\.semantic\.graphql)$/;
   expect(files.filter((file) => !own.test(file))).toEqual([]);
@@ -156,7 +148,7 @@ test('the package has nothing of the gateway; with the code of its README, it co
   expect(readJson(`${PACKAGE}/package.json`)).not.toHaveProperty('engines');
 
   writeProject(PACKED);
-  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: project });
+  await run('npm', INSTALL, { cwd: project });
   await runThere('tsc', '-p', '.');
   // Types of other packages are their own business.
   const all = await runThere('tsc', '-p', '.', '--skipLibCheck', 'false').catch(String);
@@ -306,7 +298,7 @@ test('types are correct for TypeScript 5.0, whatever its resolution', async () =
   const folder = newFolder();
   const packages = ['typescript@5.0', 'graphql@16', PACKED];
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+  await run('npm', [...INSTALL, ...packages], { cwd: folder });
   const text = `
     import { createClient, createFetch, keepParts, MobileScreenDocument } from '@referral-gateway/client';
     import { respond } from '@referral-gateway/client/testing';
@@ -324,24 +316,21 @@ test('types are correct for TypeScript 5.0, whatever its resolution', async () =
     // @ts-expect-error
     respond('demo-player', MobileScreenDocument).body.data?.player?.nothing;
   `;
-  writeFileSync(join(folder, 'plain.ts'), text);
-  const flags = [
-    '--noEmit',
-    '--strict',
-    '--exactOptionalPropertyTypes',
-    '--skipLibCheck',
-    'false',
-    '--types',
-    'graphql',
-  ];
-  for (const [module = '', resolution = ''] of [
+  writeFiles(folder, { 'plain.ts': text, 'plain.mts': text });
+  const flags =
+    '--noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noPropertyAccessFromIndexSignature ' +
+    '--noImplicitOverride --noImplicitReturns --noUnusedLocals --isolatedModules --skipLibCheck false --types graphql --target es2020';
+  for (const [module = '', resolution = '', file = 'plain.ts'] of [
     ['esnext', 'bundler'],
     ['commonjs', 'node10'],
     ['node16', 'node16'],
+    ['node16', 'node16', 'plain.mts'],
+    ['nodenext', 'nodenext'],
+    ['nodenext', 'nodenext', 'plain.mts'],
   ]) {
-    const all = [...flags, '--target', 'es2020', '--module', module, '--moduleResolution', resolution, 'plain.ts'];
+    const all = [...flags.split(' '), '--module', module, '--moduleResolution', resolution, file];
     const { stdout } = await run(join(folder, 'node_modules/.bin/tsc'), all, { cwd: folder }).catch((error) => error);
-    expect([resolution, stdout]).toEqual([resolution, '']);
+    expect([resolution, file, stdout]).toEqual([resolution, file, '']);
   }
 });
 
@@ -349,7 +338,7 @@ test.each(['15.2', '15', '17'])('/testing responds with graphql %s as with 16', 
   const folder = newFolder();
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   const packages = [`graphql@${version}`, PACKED];
-  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+  await run('npm', [...INSTALL, ...packages], { cwd: folder });
   const text = `
     const { respond, STATES } = require('@referral-gateway/client/testing');
     const { MobileScreenDocument, TrackEventsDocument } = require('@referral-gateway/client');
@@ -372,7 +361,7 @@ test('with Apollo Client 3, without React, a restored cache is asked again for w
   const folder = newFolder();
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   const packages = ['@apollo/client@3', 'graphql@16', PACKAGE, '--install-links'];
-  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+  await run('npm', [...INSTALL, ...packages], { cwd: folder });
   const text = `
     const { ApolloClient, InMemoryCache, HttpLink, gql } = require('@apollo/client/core');
     const { createFetch, gatewayErrors } = require('@referral-gateway/client');

@@ -73,7 +73,7 @@ test('Metro bundles every entry, with and without package exports; it runs with 
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
   writeFileSync(join(project, 'index.js'), ENTRY);
   writeFileSync(join(project, 'bundle.mjs'), BUNDLE);
-  const options = ['install', '--install-links', '--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps'];
+  const options = ['install', '--install-links', '--ignore-scripts', '--no-audit', '--no-fund'];
   await run('npm', [...options, ...packages.split(' '), file], { cwd: project });
   await run(process.execPath, ['bundle.mjs'], { cwd: project });
 
