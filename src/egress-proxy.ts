@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
+import { lookUp } from './look-up.ts';
 
 /** The URL of the proxy that leads to an address, with its password; undefined for loopback and for what `NO_PROXY` has. */
 export function proxyFor(url: URL, proxy: EgressProxy | undefined): string | undefined {
@@ -52,8 +53,11 @@ export function proxyOptions(uri: string): { uri: string; token?: string } {
 /** `fetch` for one address, through the proxy if one leads there. Node's own would choose a proxy itself with NODE_USE_ENV_PROXY=1. */
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
   const uri = proxyFor(url, proxy);
+  const connect = { lookup: lookUp };
   const dispatcher =
-    uri === undefined ? new Agent() : new ProxyAgent({ ...proxyOptions(uri), clientFactory: createProxyClient });
+    uri === undefined
+      ? new Agent({ connect })
+      : new ProxyAgent({ ...proxyOptions(uri), proxyTls: connect, clientFactory: createProxyClient });
   // Its types are undici's, and Node has those of another version.
   const fetchThrough = fetchWith as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => fetchThrough(input, { ...init, dispatcher });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 605,
+  '.': 621,
   access: 779,
   config: 923,
   engine: 1317,
@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 203,
   'persisted-operations': 299,
   process: 862,
-  rest: 1830,
+  rest: 1832,
   telemetry: 526,
 };
 

@@ -1,10 +1,11 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
 import { createProxyClient, proxyFor, proxyOptions } from '../egress-proxy.ts';
+import { lookUp } from '../look-up.ts';
 import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
@@ -196,7 +197,8 @@ function createLookup(avoided: { has(address: string): boolean }): LookupFunctio
       recent.get(key) ??
       new Promise((resolve, reject) => {
         if (known) setTimeout(resolve, LOOK_UP_MS, known).unref();
-        lookup(hostname, { ...options, all: true }, (error, addresses) => {
+        lookUp(hostname, { ...options, all: true }, (error, all) => {
+          const addresses = Array.isArray(all) ? all : [];
           setTimeout(() => recent.delete(key), error ? 0 : ADDRESSES_MS).unref();
           if (!error) {
             last.set(key, addresses);

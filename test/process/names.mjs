@@ -20,8 +20,11 @@ writeFileSync(resolvers, 'nameserver 127.0.0.53\noptions timeout:5 attempts:2\n'
 execFileSync('ip', ['link', 'set', 'lo', 'up']);
 execFileSync('mount', ['--bind', resolvers, '/etc/resolv.conf']);
 
-/** Where the name leads to, in this order, how long an answer takes in milliseconds, its code, and how many queries for it came. */
-const zone = { addresses: ['127.0.0.11'], delayMs: 0, code: 0, queries: 0 };
+/**
+ * Where the name leads to, in this order, how long an answer takes in milliseconds, its code, that of other queries than for
+ * IPv4 addresses, and how many queries for it came.
+ */
+const zone = { addresses: ['127.0.0.11'], delayMs: 0, code: 0, codeOfOthers: 0, queries: 0 };
 const A = 1;
 const [SERVFAIL, NXDOMAIN] = [2, 3];
 const dns = createSocket('udp4', (query, { port, address }) => {
@@ -29,7 +32,7 @@ const dns = createSocket('udp4', (query, { port, address }) => {
   const isA = query.readUInt16BE(end - 4) === A;
   const head = Buffer.from(query.subarray(0, end));
   const addresses = isA && zone.code === 0 ? zone.addresses : [];
-  head.writeUInt16BE(0x8180 | zone.code, 2);
+  head.writeUInt16BE(0x8180 | (isA ? zone.code : zone.code || zone.codeOfOthers), 2);
   head.writeUInt16BE(addresses.length, 6);
   head.writeUInt32BE(0, 8);
   const records = addresses.map((to) =>
@@ -248,5 +251,15 @@ const patient = await startGateway({ ...tokens, REDIS_URL: `redis://redis.exampl
 const [isReady, isShared] = await Promise.all([patient.hasKeys(), patient.hasRedis()]);
 say('the first name server is silent', { isReady, isShared });
 patient.child.kill('SIGKILL');
+
+writeFileSync(resolvers, 'nameserver 127.0.0.53\n');
+zone.codeOfOthers = SERVFAIL;
+const closed = await startGateway(tokens);
+const hasFound = await closed.hasKeys();
+closed.child.kill('SIGKILL');
+zone.addresses = ['127.0.0.11'];
+const open = await startGateway({});
+say('the name server fails for IPv6', { isReady: hasFound, isWell: await open.read('y') });
+open.child.kill('SIGKILL');
 rmSync(folder, { recursive: true });
 process.exit();
