@@ -3,7 +3,7 @@
  * REST service, from memory) and wrk (the load). Rounds alternate between the servers; a figure is the median of its rounds.
  *
  *   npm run bench                 four workloads, six servers, three runs: about 40 minutes; writes docs/benchmarks.json
- *   npm run bench -- --quick      one run of short rounds: about three minutes
+ *   npm run bench -- --quick      one run of short rounds: about five minutes
  *   npm run bench -- --only W2    the workloads whose name begins so
  *
  * The measure is mercurius-promises: mercurius doing the same work and keeping the same promises. mercurius-equal promises
