@@ -53,8 +53,9 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
     const address = String(given?.url ?? url);
+    const wrong = isAddress(address) ? undefined : notSent(`The address "${address}" is not an absolute URL.`);
     // A framework's own `fetch` can know what an address is relative to.
-    if (!options.fetch && !isAddress(address)) throw notSent(`The address "${address}" is not an absolute URL.`);
+    if (wrong && !options.fetch) throw wrong;
     // Not `throwIfAborted`: React Native has none.
     const signal = init?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
@@ -73,7 +74,12 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     if (used) headers.set('authorization', `Bearer ${await unlessAborted(used, signal)}`);
     progress.isRejected = false;
     // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
-    return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
+    try {
+      return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
+    } catch (error) {
+      // Every runtime says "URL" when it cannot read one.
+      throw wrong && /url/i.test(Object(error).message) ? wrong : error;
+    }
   };
   return async (url, init, progress = {}) => {
     const { used, response } = await send(url, init, progress);

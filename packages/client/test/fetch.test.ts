@@ -244,6 +244,14 @@ test.each(['/graphql', 'localhost:4000/graphql', 'https:///graphql', 'https://',
     const error = await rejection(createFetch()(address, post(READ)));
     expect([error.message, error.retryable, sent]).toEqual([expect.stringContaining('absolute URL'), false, []]);
     expect((await rejection(createClient({ url: address }).request('{ me { id } }'))).message).toBe(error.message);
+    let attempts = 0;
+    const counting = (...request: Parameters<typeof globalThis.fetch>) => {
+      attempts += 1;
+      return globalThis.fetch(...request);
+    };
+    if (URL.canParse(address)) attempts = 1;
+    else expect((await rejection(createFetch({ fetch: counting })(address, post(READ)))).message).toBe(error.message);
+    expect(attempts).toBe(1);
     const asked: unknown[] = [];
     const fetch = async (...[to]: Parameters<typeof globalThis.fetch>) => {
       asked.push(to);
