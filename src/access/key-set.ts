@@ -13,8 +13,11 @@ export interface KeySetOptions {
 
 export type KeySet = ReturnType<typeof createKeySet>;
 
-/** How long the key server may take, its look-up by a second name server (after 5 s) included, in ms; the largest response, in bytes. */
+/** How long a fetch may take, in milliseconds: a resolver asks a second name server after 5 s. */
 const FETCH_TIMEOUT_MS = 7_000;
+/** How long requests wait for a fetch, from its beginning, in milliseconds. */
+const WAIT_MS = 3_000;
+/** The largest response, in bytes. */
 const MAX_BYTES = 1_048_576;
 /** The age, in milliseconds, at which a key set is fetched again while requests still use it. */
 const REFRESH_AFTER_MS = 300_000;
@@ -38,7 +41,8 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
     cooldownDuration: Number.POSITIVE_INFINITY,
     [customFetch]: (href, { headers }) => fetchKeys(fetch, href, headers),
   });
-  let fetching: Promise<void> | undefined;
+  /** A fetch that is not over: whether it brings a new set in time. */
+  let fetching: Promise<boolean> | undefined;
   let text: string | undefined;
   let fetchedAt = performance.now();
   let retryAt = 0;
@@ -49,33 +53,31 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
   const isFresh = () => isUsable(failures > 0 ? MAX_STALE_MS : MAX_AGE_MS);
   const ids = () => JSON.stringify((set.jwks()?.keys ?? []).map(({ kid }) => kid)).slice(0, 1_000);
 
-  function failed(error: unknown): void {
+  function failed(error: unknown): false {
     const pause = isUsable(MAX_STALE_MS) ? RETRY_MS : (FIRST_RETRIES_MS[failures] ?? LAST_RETRIES_MS);
     failures += 1;
     retryAt = performance.now() + pause;
     // Without keys the gateway is not ready and gets no requests that could fetch them.
     if (text === undefined) setTimeout(reload, pause).unref();
-    const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
-    const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause) || cause.code})`;
-    log.warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
+    log.warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${withCause(error)}`);
+    return false;
   }
 
-  /** Fetches the key set, or joins a fetch. Never rejects; resolves to whether there is a new one. */
+  /** Fetches the key set, or joins a fetch. Never rejects; resolves to whether there is a new one in time. */
   async function reload(): Promise<boolean> {
     const begun = performance.now();
-    fetching ??= set
-      .reload()
-      .then(() => {
-        const before = text;
-        text = JSON.stringify(set.jwks());
-        [fetchedAt, failures] = [begun, 0];
-        if (before !== undefined && before !== text) log.info(`the key set has changed; its keys are ${ids()}`);
-      }, failed)
-      .finally(() => {
-        fetching = undefined;
-      });
-    await fetching;
-    return failures === 0;
+    const loaded = () => {
+      const before = text;
+      text = JSON.stringify(set.jwks());
+      [fetchedAt, failures] = [begun, 0];
+      if (before !== undefined && before !== text) log.info(`the key set has changed; its keys are ${ids()}`);
+      return true;
+    };
+    const ended = () => {
+      fetching = undefined;
+    };
+    fetching ??= inTime(set.reload().then(loaded, failed).finally(ended));
+    return fetching;
   }
   void reload();
 
@@ -99,6 +101,22 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
     age,
     ids,
   };
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function withCause(error: unknown): string {
+  const { cause } = Object(error);
+  return cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause) || cause.code})`;
+}
+
+/** The result of a fetch; false when it is not over after `WAIT_MS`. */
+function inTime(fetched: Promise<boolean>): Promise<boolean> {
+  return Promise.race([
+    fetched,
+    new Promise<boolean>((resolve) => {
+      setTimeout(resolve, WAIT_MS, false).unref();
+    }),
+  ]);
 }
 
 /** Without its key, a token cannot be verified; this is not the caller's mistake. */

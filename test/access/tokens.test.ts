@@ -253,6 +253,21 @@ describe('a key set', () => {
     expect(keys.fetched()).toBe(3);
   });
 
+  test('whose server does not respond gives a new key 503 before the fetch ends, which then brings it', async () => {
+    const gateway = await start();
+    await expectLetIn(bearer(gateway, token(first)));
+    let respond = () => {};
+    keys.serve((_, response) => {
+      respond = () => void response.end(JSON.stringify({ keys: [second.jwk] }));
+    });
+    const ask = async () => (await bearer(gateway, token(second))).status;
+    expect([await ask(), await ask()]).toEqual([503, 503]);
+    await expectLetIn(bearer(gateway, token(first, { more: 1 })));
+    respond();
+    await until(async () => (await ask()) === 200);
+    expect(keys.fetched()).toBe(2);
+  });
+
   test('is fetched again at once for a new key after a failed fetch, and after five minutes, for which nobody waits', async () => {
     const gateway = await start();
     await expectLetIn(bearer(gateway, token(first)));
@@ -304,7 +319,8 @@ describe('a key set', () => {
     expect([status, upstream.calls()]).toEqual([503, []]);
     expect(head).toMatch(/\r\nretry-after: \d/);
     expect(JSON.parse(body).errors[0].extensions).toMatchObject({ code: 'OVERLOADED', retryable: true });
-    expect(gateway.logged()).toContain(`the keys for tokens cannot be fetched from ${keys.url}: `);
+    // A request does not wait for the end of a fetch.
+    await until(() => gateway.logged().includes(`the keys for tokens cannot be fetched from ${keys.url}: `));
     expect(gateway.logged()).toMatch(reason);
     expect(gateway.status().reasons).toEqual(['no-keys']);
     keys.serve([first.jwk ?? {}]);
