@@ -1,5 +1,5 @@
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema, isEnumType } from 'graphql';
 import { ClientError, type UpstreamErrorCode } from '../errors.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
 
@@ -30,6 +30,15 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
     ? [formatted.message, { code: ApolloServerErrorCode.BAD_USER_INPUT }]
     : ['Internal server error', { code: INTERNAL_SERVER_ERROR }];
   return { ...formatted, ...describeClientError({ message, extensions }) };
+}
+
+/** Adds the values of an enum to the message of graphql-js about a value that it does not have. */
+export function nameEnumValues(schema: GraphQLSchema, message: string): string {
+  return message.replace(/ does not exist in "(\w+)" enum\.$/, (text, name) => {
+    const type = schema.getType(name);
+    const values = isEnumType(type) ? type.getValues().map((value) => value.name) : [];
+    return values.length > 0 ? `${text} Its values are ${values.join(', ')}.` : text;
+  });
 }
 
 /** Whether an error is sent to the client with its own message and has no other cause. Then the log needs no line for it. */

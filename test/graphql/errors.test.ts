@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth, startGateway } from '../kit/gateway.ts';
+import { secretSigner, token } from '../kit/tokens.ts';
 import { API_KEY, type EndpointName, type Script, SECRET_KEY } from '../kit/upstream.ts';
 
 /* What a client sees of failures and mistakes. Nothing the service said may reach it. */
@@ -274,3 +275,22 @@ test('a document that is too long to be kept can be sent several times at once',
   const answers = await Promise.all(Array.from({ length: 8 }, () => gateway.query(text)));
   expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
 });
+
+test.each([
+  ['in the document', '{ player(playerUniqueId: "p1") { coupons(filter: { couponTypes: [PERCENT] }) { code } } }', {}],
+  [
+    'in a variable',
+    'query ($filter: CouponFilter) { player(playerUniqueId: "p1") { coupons(filter: $filter) { code } } }',
+    { filter: { couponTypes: ['PERCENT'] } },
+  ],
+])(
+  'a value that an enum does not have, %s: the message has those that it has, but not in production',
+  async (_, query, variables) => {
+    const message = /"PERCENT" does not exist in "CouponType" enum\. Its values are \w+, .*PERCENTAGE_DISCOUNT.*\.$/;
+    expect((await gateway.query(query, variables)).errors[0]?.message).toMatch(message);
+    const signer = secretSigner();
+    const production = await startGateway(upstream.url, { NODE_ENV: 'production', ...signer.env });
+    const headers = { authorization: `Bearer ${token(signer, { sub: 'p1', scope: 'players:read coupons:read' })}` };
+    expect((await production.query(query, variables, headers)).errors[0]?.message).toMatch(/ in "CouponType" enum\.$/);
+  },
+);
