@@ -2,8 +2,8 @@ import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 /**
- * Looks a name up as Node does, and for IPv4 alone where that fails for a while: some name servers fail for IPv6 addresses, and
- * then glibc fails for both.
+ * Looks a name up as Node does. When the name server fails (EAI_AGAIN), it asks again for IPv4 addresses alone: some name servers
+ * fail for IPv6 addresses, and glibc then fails for both.
  */
 export const lookUp: LookupFunction = (hostname, options, callback) =>
   lookup(hostname, options, (error, found: string | LookupAddress[], family?: number) => {

@@ -91,7 +91,7 @@ function tracesTo(env: Values): URL | undefined {
   return env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
 }
 
-/** Variables of the SDK that ask for what the gateway does not have. Other programs read them too, so they stop no start. */
+/** Variables of the SDK that ask for what the gateway does not have. Other programs read them too: warnings. */
 function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
   const others = values.OTEL_TRACES_EXPORTER.filter((name) => name !== 'otlp' && name !== 'none');
   if (others.length > 0)

@@ -81,7 +81,7 @@ export function responseType({ accept }: IncomingHttpHeaders): string {
 
 /**
  * Throws BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed in another way than gzip, deflate or br; 400 for
- * a GET with a body. One in chunks may have none: see graphql-route.ts.
+ * a GET with a body. The body of a GET in chunks is read in graphql-route.ts, because it can be empty.
  */
 export function checkContent({ method, headers, raw }: FastifyRequest): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = headers;

@@ -82,7 +82,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         request.admitted = { caller, slot, bytes: 0 };
         releaseAtEnd(request.admitted, request, reply);
         await route.rates.consume('operations', caller);
-        // Some proxies send a GET without a body in chunks: the last one alone.
+        // Some proxies send a GET without a body as chunked, with the last chunk alone.
         if (request.method === 'GET' && hasBody(request.raw)) await readBody(request, request.raw, 0);
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
       },

@@ -13,7 +13,7 @@ import { createImpatience } from '../impatience.ts';
 const CHECK_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const START_MS = 1_000;
-/** How long a connection may take to open, in milliseconds: a name server is silent for 5 s, or two addresses swallow packets. */
+/** How long a connection may take to open, in milliseconds: a name server can be silent for 5 s, or two addresses drop packets. */
 const connectMs = () => 2 * getDefaultAutoSelectFamilyAttemptTimeout() + 4_000;
 /** The same for `probeRedis`. */
 const PROBE_MS = 3_000;

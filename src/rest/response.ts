@@ -17,7 +17,7 @@ const BUSY_PLAYER = 2001;
 const NOT_DONE_YET = [408, 421, 425, 429];
 /** The first status after which nobody knows what was done: the request was cancelled in the middle (499 of gRPC gateways). */
 const FIRST_UNKNOWN = 499;
-/** Those after it that say that nothing was done: a login page (511, 561), not reached by Cloudflare (52x, 530). */
+/** Later ones that say that nothing was done: a login page (511, 561), or Cloudflare did not reach the service (52x, 530). */
 const NOT_REACHED = [511, 521, 523, 525, 526, 530, 561];
 /** Replaces a missing `Retry-After` of these statuses or of a busy player, in milliseconds. */
 const BUSY_RETRY_MS = 200;
@@ -42,7 +42,7 @@ const TEXT_TYPE = /^text\//i;
 /** Bodies that acknowledge a write although they are not objects. */
 const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 
-/** AWS WAF wants a proof that a browser asks, with 202 or 405, and does not pass the request on. */
+/** AWS WAF responds with a challenge for browsers (202 or 405), and does not forward the request. */
 const isChallenge = ({ headers }: UpstreamResponse) => headers['x-amzn-waf-action'] !== undefined;
 
 /** Whether a response says that nothing was done. After a success that cannot be read, nobody knows. */
@@ -110,7 +110,7 @@ function delayOf({ headers }: UpstreamResponse): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** 201 and 202 say that a write is done, whatever follows but a page. Proxies and portals have 200 for their own texts. */
+/** 201 and 202 say that a write was done, unless the body is an HTML page. With 200, proxies and portals send texts of their own. */
 function isAcknowledgement({ status, headers, body }: UpstreamResponse, { acknowledges, method }: Endpoint): boolean {
   const text = body.toString().trim();
   const isSaid = (status === 201 || status === 202) && !HTML_TYPE.test(String(headers['content-type']));

@@ -69,7 +69,7 @@ export function createMetrics(state: State) {
   return {
     registry,
     rest: observeRest(create),
-    /** Counts a request, after its response; one of an address over its limit as UNAUTHENTICATED. `name`: the client's own. */
+    /** Counts a request after its response. An address over its limit counts as UNAUTHENTICATED. `name` is the client's own. */
     operation(record: OperationRecord, name: string | undefined): void {
       const { type = 'none', ms, caller } = record;
       const [code = 'OK'] = record.codes;

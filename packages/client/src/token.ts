@@ -77,7 +77,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     try {
       return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
     } catch (error) {
-      // Every runtime says "URL" when it cannot read one.
+      // The message of every runtime for an address that it cannot read has the word URL.
       throw wrong && /url/i.test(Object(error).message) ? wrong : error;
     }
   };
@@ -86,7 +86,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     const isStream = Object(init?.body).getReader !== undefined;
     if (response.status !== 401 || typeof token !== 'function' || isStream) return response;
     progress.isRejected = true;
-    // Unread, it would keep its connection, of which workers at an edge have few.
+    // An unread body keeps its connection open, and edge workers have few connections.
     response.text().catch(() => undefined);
     const text = await used;
     if (used === current) [current, rejected] = [undefined, text];

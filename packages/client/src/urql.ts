@@ -45,8 +45,8 @@ export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions 
 const pagination = relayPagination();
 
 /**
- * urql's list that grows. By itself it does not find a field without arguments, so that the whole query is null, and makes an empty
- * list where totals alone were read. What was not read, such as `edges`, is left out here: graphcache asks for it.
+ * urql's pagination, with two corrections. It does not find a field without arguments: the whole query would be null. It makes an
+ * empty list where totals alone were read: fields that were not read, such as `edges`, are left out, so graphcache requests them.
  */
 const growingList: Resolver = (parent, args, cache, info) => {
   const found: Pick<Cache, 'inspectFields' | 'resolve'> = {
