@@ -9,14 +9,14 @@ import { join } from 'node:path';
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
   '.': 621,
-  access: 779,
+  access: 792,
   config: 923,
   engine: 1317,
   graphql: 1559,
   http: 768,
   limits: 203,
   'persisted-operations': 299,
-  process: 862,
+  process: 868,
   rest: 1832,
   telemetry: 526,
 };

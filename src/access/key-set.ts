@@ -111,12 +111,8 @@ function withCause(error: unknown): string {
 
 /** The result of a fetch; false when it is not over after `WAIT_MS`. */
 function inTime(fetched: Promise<boolean>): Promise<boolean> {
-  return Promise.race([
-    fetched,
-    new Promise<boolean>((resolve) => {
-      setTimeout(resolve, WAIT_MS, false).unref();
-    }),
-  ]);
+  const late = new Promise<boolean>((resolve) => void setTimeout(resolve, WAIT_MS, false).unref());
+  return Promise.race([fetched, late]);
 }
 
 /** Without its key, a token cannot be verified; this is not the caller's mistake. */
