@@ -5,6 +5,7 @@ import { MobileScreenDocument, TrackEventsDocument } from '@referral-gateway/cli
 import { respond, STATES } from '@referral-gateway/client/testing';
 import { build } from 'esbuild';
 import { newFolder } from '../../kit/at-end.ts';
+import { executablePath } from '../../kit/chromium.ts';
 import { startDemo } from '../../kit/demo.ts';
 import { post } from '../../kit/gateway.ts';
 import { hasBrowser, launch, serveBuilt } from '../../web/example.ts';
@@ -29,7 +30,7 @@ const TSCONFIG = {
 const DEPENDENCIES =
   '@referral-gateway/client @apollo/client graphql rxjs react react-dom @types/react @types/react-dom @urql/core ' +
   '@urql/exchange-graphcache urql @tanstack/react-query swr react-test-renderer @vitejs/plugin-react typescript vite ' +
-  'relay-runtime @types/relay-runtime @auth0/auth0-react graphql-request villus vue';
+  'relay-runtime @types/relay-runtime @auth0/auth0-react graphql-request villus vue msw @playwright/test';
 
 const MAIN = `
 import { createRoot } from 'react-dom/client';
@@ -37,6 +38,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { ApolloScreen } from './Apollo';
 import { App } from './App';
 import { CheckIn } from './CheckIn';
+import { Events } from './events';
 import { summary } from './plain';
 import { PlainScreen } from './PlainScreen';
 import { SwrScreen } from './Swr';
@@ -45,7 +47,36 @@ import { UrqlScreen } from './Urql';
 
 const text = await summary('demo-player');
 const root = document.getElementById('root');
-if (root) createRoot(root).render(<><p>{text}</p><App /><QueryClientProvider client={queryClient}><TanstackScreen playerUniqueId="demo-player" /></QueryClientProvider><SwrScreen playerUniqueId="demo-player" /><PlainScreen playerUniqueId="demo-player" /><ApolloScreen /><UrqlScreen /><CheckIn playerUniqueId="demo-player" onSent={() => {}} /></>);
+if (root) createRoot(root).render(<><p>{text}</p><App /><QueryClientProvider client={queryClient}><TanstackScreen playerUniqueId="demo-player" /></QueryClientProvider><SwrScreen playerUniqueId="demo-player" /><PlainScreen playerUniqueId="demo-player" /><ApolloScreen /><UrqlScreen /><Events /><CheckIn playerUniqueId="demo-player" onSent={() => {}} /></>);
+`;
+
+/** A button for each hook that sends an event. */
+const EVENTS = `
+import { ApolloClient, InMemoryCache } from '@apollo/client';
+import { ApolloProvider } from '@apollo/client/react';
+import type { TrackEventsMutation, TrackEventsMutationVariables } from '@referral-gateway/client';
+import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
+import { gatewayExchanges } from '@referral-gateway/client/urql';
+import { useState } from 'react';
+import { Client, Provider } from 'urql';
+import { fetchToken } from './session';
+import { useTrackEvents } from './useTrackEvents';
+import { useTrackEvents as useUrqlTrackEvents } from './useUrqlTrackEvents';
+
+const options = { url: '/graphql', token: fetchToken };
+const apollo = new ApolloClient({ cache: new InMemoryCache(cacheConfig), link: createGatewayLink(options), defaultOptions });
+const urql = new Client({ url: options.url, exchanges: gatewayExchanges(options) });
+type Send = (variables: TrackEventsMutationVariables) => Promise<{ data?: TrackEventsMutation | null | undefined }>;
+
+function Event({ name, send }: { name: string; send: Send }) {
+  const [text, setText] = useState(name);
+  const input = { playerUniqueId: 'demo-player', events: [{ name }] };
+  const click = async () => setText('Sent: ' + (await send({ input })).data?.trackEvents?.eventNames.join());
+  return <button onClick={click}>{text}</button>;
+}
+const ApolloEvent = () => <Event name="by_apollo" send={useTrackEvents()} />;
+const UrqlEvent = () => <Event name="by_urql" send={useUrqlTrackEvents()} />;
+export const Events = () => <ApolloProvider client={apollo}><Provider value={urql}><ApolloEvent /><UrqlEvent /></Provider></ApolloProvider>;
 `;
 
 /** The documents' types arrive in each library: a field that is not selected is an error. */
@@ -104,6 +135,7 @@ function writeProject(packed: string): void {
     'index.html': '<!doctype html><div id="root"></div><script type="module" src="/src/main.tsx"></script>',
     'vite.config.js': "import react from '@vitejs/plugin-react';\nexport default { plugins: [react()] };\n",
     'src/main.tsx': MAIN,
+    'src/events.tsx': EVENTS,
     'src/types.ts': TYPE_TESTS,
   });
 }
@@ -172,6 +204,10 @@ test('the package has nothing of the gateway; with the code of its README, it co
     await page.getByText(new RegExp(`^${name}: \\d+ coupons`)).waitFor();
   await page.getByRole('button', { name: 'Check in' }).click();
   await page.getByText('You are checked in.').waitFor();
+  for (const name of ['by_apollo', 'by_urql']) {
+    await page.getByRole('button', { name }).click();
+    await page.getByText(`Sent: ${name}`).waitFor();
+  }
   const failures = { Apollo: 'demo-no-friends', urql: 'rate-limited' } as const;
   for (const [name, failure] of Object.entries(failures)) {
     const more = page.getByRole('button', { name: `More of ${name}` });
@@ -256,6 +292,50 @@ test('SWR keeps the coupons that a later read misses, and asks for them again', 
   );
   const shown = expect.stringMatching(/^SWR: \d+ coupons$/);
   expect(printed).toEqual([shown, shown, shown]);
+});
+
+/** What a screen gets: the coupons, and the codes of the errors. */
+const READ = `
+  const read = async ({ createClient, MobileScreenDocument }) => {
+    const client = createClient({ url: 'http://gateway.example/graphql' });
+    const { data, errors } = await client.request(MobileScreenDocument, { playerUniqueId: 'p7' });
+    return [data.player.coupons, errors.map(({ code }) => code)];
+  };`;
+const SLOW_COUPONS = [null, ['UPSTREAM_TIMEOUT']];
+
+test('MSW responds as a gateway whose coupons are slow', async () => {
+  const printed = await runModule(
+    'msw-test.ts',
+    `import * as client from '@referral-gateway/client';
+     import { setupServer } from 'msw/node';
+     import { handlers } from './msw';
+     ${READ}
+     const server = setupServer(...handlers);
+     server.listen({ onUnhandledRequest: 'error' });
+     console.log(JSON.stringify(await read(client)));
+     server.close();`,
+  );
+  expect(printed).toEqual(SLOW_COUPONS);
+});
+
+(hasBrowser ? test : test.skip)('Playwright responds as a gateway whose coupons are slow', async () => {
+  const stdin = { contents: "export * from '@referral-gateway/client'", resolveDir: project };
+  await build({ stdin, bundle: true, format: 'iife', globalName: 'client', outfile: join(project, 'page.js') });
+  const printed = await runModule(
+    'playwright-test.ts',
+    `import { chromium } from '@playwright/test';
+     import { respondTo } from './playwright';
+     ${READ}
+     const browser = await chromium.launch(${JSON.stringify({ executablePath })});
+     const page = await browser.newPage();
+     await page.route('http://gateway.example/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>' }));
+     await respondTo(page);
+     await page.goto('http://gateway.example/');
+     await page.addScriptTag({ path: 'page.js' });
+     console.log(JSON.stringify(await page.evaluate('(' + read + ')(client)')));
+     await browser.close();`,
+  );
+  expect(printed).toEqual(SLOW_COUPONS);
 });
 
 test('the outbox keeps an event over an outage with its key, and forgets it after a day; it is never sent for another player', async () => {
