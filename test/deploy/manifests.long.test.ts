@@ -19,6 +19,8 @@ import { until } from '../kit/until.ts';
 /* The manifests of deploy/ fit the programs: their settings can be run with, and what is asked for exists. */
 
 const read = (path: string) => readFileSync(path, 'utf8');
+/** An alert in the runbook begins with its severity, and with the minutes for which its condition must hold. */
+const entryOf = (alert: string) => new RegExp(`\n### ${alert}\n\\*\\*(\\w+)(?:, after (\\d+) minutes?)?\\.\\*\\* `);
 const folder = newFolder();
 const fileOf = (name: string, text: string) => newFile(name, text, folder);
 for (const name of [
@@ -165,14 +167,15 @@ describe('monitoring', () => {
   };
 
   test('each alert has an entry in the runbook and a test; alerts and dashboard ask for metrics that the gateway has', async () => {
-    type Rule = { alert: string; expr: string; annotations: { runbook_url: string } };
+    type Rule = { alert: string; expr: string; for?: string; labels: { severity: string }; annotations: { runbook_url: string } };
     const { groups } = parse(read('deploy/alerts.yaml'));
     const alerts: Rule[] = groups.flatMap(({ rules }: { rules: Rule[] }) => rules);
     expect(parse(read('deploy/prometheusrule.yaml'))).toMatchObject({ kind: 'PrometheusRule', spec: { groups } });
     const tests = read('deploy/alerts.test.yaml') + read('deploy/alerts.week.test.yaml');
-    for (const { alert, annotations } of alerts) {
+    for (const { alert, annotations, labels, for: minutes } of alerts) {
       expect(annotations.runbook_url).toMatch(new RegExp(`^https://\\S+/operations\\.html#${alert.toLowerCase()}$`));
-      expect(read('docs/operations.md')).toContain(`\n### ${alert}\n`);
+      const [, severity = '', after] = entryOf(alert).exec(read('docs/operations.md')) ?? [];
+      expect([alert, severity.toLowerCase(), after && `${after}m`]).toEqual([alert, labels.severity, minutes]);
       expect(tests).toContain(`alertname: ${alert}\n        exp_alerts:\n          - `);
     }
     const asked = JSON.stringify(alerts.map(({ expr }) => expr)) + read('deploy/dashboard.json');
