@@ -167,7 +167,13 @@ describe('monitoring', () => {
   };
 
   test('each alert has an entry in the runbook and a test; alerts and dashboard ask for metrics that the gateway has', async () => {
-    type Rule = { alert: string; expr: string; for?: string; labels: { severity: string }; annotations: { runbook_url: string } };
+    type Rule = {
+      alert: string;
+      expr: string;
+      for?: string;
+      labels: { severity: string };
+      annotations: { runbook_url: string };
+    };
     const { groups } = parse(read('deploy/alerts.yaml'));
     const alerts: Rule[] = groups.flatMap(({ rules }: { rules: Rule[] }) => rules);
     expect(parse(read('deploy/prometheusrule.yaml'))).toMatchObject({ kind: 'PrometheusRule', spec: { groups } });
