@@ -14,15 +14,15 @@ const MAX_CONSECUTIVE = 20;
 const BACK_OFF_MS = 1_000;
 
 /** What a request says about the service: `success` is any response but 5xx, `none` is nothing. */
-export type BreakerResult = 'success' | 'failure' | 'none';
+type BreakerResult = 'success' | 'failure' | 'none';
 
 /** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
-export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlight: boolean): BreakerResult {
+export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlightLong: boolean): BreakerResult {
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
   const { code, withheld, cause } = response;
   if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
   // A cause says that no connection was opened in time.
-  const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlight || cause !== undefined);
+  const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlightLong || cause !== undefined);
   return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !withheld) ? 'failure' : 'none';
 }
 
@@ -41,7 +41,7 @@ export class Breaker {
   readonly #now: () => number;
   readonly #onChange: (state: BreakerState) => void;
   #state: BreakerState = 'closed';
-  /** When a trial may be sent. It identifies an opening: results of requests sent before it are ignored. */
+  /** When the next trial may be sent. It also identifies the opening: results of requests admitted before it are ignored. */
   #trialAt = 0;
   #windowEnd = 0;
   #failing = new Set<string>();
@@ -130,8 +130,8 @@ export function createBreakers(now: () => number, onChange: (state: BreakerState
     /** While that of the default language is open, a new one is too: a caller with many languages must not pass it. */
     of(language: string | undefined): Breaker {
       if (language === undefined) return ofDefault;
-      const known = byLanguage.get(language);
-      if (known) return known;
+      const existing = byLanguage.get(language);
+      if (existing) return existing;
       const breaker = new Breaker(now, onChange, ofDefault.state === 'open');
       byLanguage.set(language, breaker);
       return breaker;

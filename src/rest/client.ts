@@ -6,14 +6,21 @@ import type { Json } from '../json.ts';
 import { idProblem } from '../player-id.ts';
 import { createBreakers, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
-import { Connections, createConnector } from './connect.ts';
+import { Connections, createPoolOpener } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { checkPlayer, decodePlayer, decodeUpsert } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
 import type { UpstreamRequest } from './exchange.ts';
 import { Queue } from './queue.ts';
-import { Call, type CallContent, type CallOptions, type PlayerUpsertRequest, type TrackEventsRequest } from './send.ts';
+import {
+  Call,
+  type CallContent,
+  type CallOptions,
+  type EndpointState,
+  type PlayerUpsertRequest,
+  type TrackEventsRequest,
+} from './send.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
@@ -39,60 +46,62 @@ export function createRestClient(options: RestClientOptions) {
   const { now = () => performance.now(), random = () => randomInt(1_000) / 1_000 } = options;
   const baseUrl = new URL(options.baseUrl);
   const createRequest = createRequests(baseUrl, options);
-  const connect = createConnector(baseUrl.origin, options);
-  const shared = { createRequest, observer, timeoutMs, random };
+  const openPool = createPoolOpener(baseUrl.origin, options);
   /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
-  const sharedBy = new Map(
-    endpoints.ENDPOINTS.map((endpoint) => {
-      const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
-      const queue = new Queue(endpoint, new Connections(connect), connections);
-      return [endpoint, { ...shared, endpoint, queue, breakers, retryBudget: createRetryBudget(now) }];
-    }),
-  );
-  const queues = [...sharedBy.values()].map(({ queue }) => queue);
+  const stateOf = (endpoint: endpoints.Endpoint): EndpointState => {
+    const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
+    const queue = new Queue(endpoint, new Connections(openPool), connections);
+    const retryBudget = createRetryBudget(now);
+    return { createRequest, observer, timeoutMs, random, endpoint, queue, breakers, retryBudget };
+  };
+  const states = new Map(endpoints.ENDPOINTS.map((endpoint) => [endpoint, stateOf(endpoint)]));
+  const queues = [...states.values()].map(({ queue }) => queue);
 
   const call = <Result>(
     endpoint: endpoints.Endpoint,
-    context: CallContext,
+    callContext: CallContext,
     content: CallContent,
     decode: CallOptions<Result>['decode'],
   ) => {
-    const own = sharedBy.get(endpoint);
-    if (!own) throw new Error(`${endpoint.name} is not in ENDPOINTS.`);
-    const checked = (body: Json | null, maybeDone: boolean) => {
-      if (body) checkPlayer(body, content.playerUniqueId);
-      return decode(body, maybeDone);
-    };
-    return new Call(own, { content, context, decode: checked }).send();
+    const state = states.get(endpoint);
+    if (!state) throw new Error(`${endpoint.name} is not in ENDPOINTS.`);
+    const checked = (body: Json | null, maybeDone: boolean) =>
+      decode(body && checkPlayer(body, content.playerUniqueId), maybeDone);
+    return new Call(state, { content, callContext, decode: checked }).send();
   };
 
   return {
-    getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext) {
-      const decode = (body: Json | null) => body && decodePlayer(body, playerUniqueId, warn, context.wanted);
-      return call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
+    getPlayer(playerUniqueId: string, lang: string | undefined, callContext: CallContext) {
+      const decode = (body: Json | null) => body && decodePlayer(body, playerUniqueId, warn, callContext.wanted);
+      return call(endpoints.getPlayer, callContext, { playerUniqueId, lang }, decode);
     },
-    listCoupons(playerUniqueId: string, context: CallContext) {
-      const decode = (body: Json | null) => body && decodeCoupons(body, playerUniqueId, warn, context.wanted);
-      return call(endpoints.listCoupons, context, { playerUniqueId }, decode);
+    listCoupons(playerUniqueId: string, callContext: CallContext) {
+      const decode = (body: Json | null) => body && decodeCoupons(body, playerUniqueId, warn, callContext.wanted);
+      return call(endpoints.listCoupons, callContext, { playerUniqueId }, decode);
     },
-    listReferrals(playerUniqueId: string, page: number, limit: number, context: CallContext) {
-      const decode = (body: Json | null) => body && decodeReferrals(body, playerUniqueId, warn, context.wanted);
-      return call(endpoints.listReferrals, context, { playerUniqueId, query: `page=${page}&limit=${limit}` }, decode);
+    listReferrals(playerUniqueId: string, page: number, limit: number, callContext: CallContext) {
+      const decode = (body: Json | null) => body && decodeReferrals(body, playerUniqueId, warn, callContext.wanted);
+      return call(
+        endpoints.listReferrals,
+        callContext,
+        { playerUniqueId, query: `page=${page}&limit=${limit}` },
+        decode,
+      );
     },
-    upsertPlayer: (body: PlayerUpsertRequest, context: CallContext) =>
-      call(endpoints.upsertPlayer, context, { playerUniqueId: body.playerUniqueId, body }, (response) =>
+    upsertPlayer: (body: PlayerUpsertRequest, callContext: CallContext) =>
+      call(endpoints.upsertPlayer, callContext, { playerUniqueId: body.playerUniqueId, body }, (response) =>
         decodeUpsert(response ?? {}, serviceIdField, warn),
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
-    deletePlayer: (playerUniqueId: string, context: CallContext) =>
-      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' =>
+    deletePlayer: (playerUniqueId: string, callContext: CallContext) =>
+      call(endpoints.deletePlayer, callContext, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' =>
         response === null && !maybeDone ? 'not-found' : 'deleted',
       ),
-    trackEvents: (body: TrackEventsRequest, context: CallContext) =>
-      call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
+    trackEvents: (body: TrackEventsRequest, callContext: CallContext) =>
+      call(endpoints.trackEvents, callContext, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
     health: () => ({
-      breakers: new Map([...sharedBy.values()].map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
+      breakers: new Map([...states.values()].map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
       active: queues.reduce((sum, { active }) => sum + active, 0),
       queued: queues.reduce((sum, { waiting }) => sum + waiting, 0),
     }),

@@ -25,7 +25,7 @@ const RENEW_EACH_MS = 2_500;
 
 /** The connections of one endpoint. They are replaced when their address seems to be one that the name of the service has left. */
 export class Connections {
-  readonly #connect: () => Dispatcher;
+  readonly #openPool: () => Dispatcher;
   #pool: Dispatcher;
   /** Pools that were replaced, until their requests are over. */
   readonly #replaced = new Set<Dispatcher>();
@@ -33,9 +33,9 @@ export class Connections {
   #failures = 0;
   #renewedAt = 0;
 
-  constructor(connect: () => Dispatcher) {
-    this.#connect = connect;
-    this.#pool = connect();
+  constructor(openPool: () => Dispatcher) {
+    this.#openPool = openPool;
+    this.#pool = openPool();
   }
 
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
@@ -44,15 +44,15 @@ export class Connections {
 
   /**
    * After several responses that seem to be of another server, new connections look the name up again; those in use finish.
-   * @param isOfAnother Of `isOfAnother`.
+   * @param fromOtherServer The result of `isFromOtherServer`.
    */
-  responded(isOfAnother: boolean): void {
-    this.#failures = isOfAnother ? this.#failures + 1 : 0;
+  responded(fromOtherServer: boolean): void {
+    this.#failures = fromOtherServer ? this.#failures + 1 : 0;
     if (this.#failures < RENEW_AFTER || performance.now() - this.#renewedAt < RENEW_EACH_MS) return;
     this.#renewedAt = performance.now();
     this.#failures = 0;
     const replaced = this.#pool;
-    this.#pool = this.#connect();
+    this.#pool = this.#openPool();
     this.#replaced.add(replaced);
     void replaced.close().finally(() => this.#replaced.delete(replaced));
   }
@@ -66,7 +66,7 @@ export class Connections {
  * Whether a response may be of a server that is not the service, or no longer: a balancer without healthy servers (5xx), a
  * redirect, another host (421), or the text of a proxy that has no route.
  */
-export function isOfAnother(status: number, contentType: unknown): boolean {
+export function isFromOtherServer(status: number, contentType: unknown): boolean {
   return status >= 500 || status === 421 || (status >= 300 && (status < 400 || /^text\//i.test(String(contentType))));
 }
 
@@ -77,10 +77,10 @@ export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'ma
 
 /**
  * Returns what opens a Pool of connections to one origin. They are opened when they are needed, closed by the gateway when they
- * are idle, and replaced at an age, so that they follow the name. The caller must set timeouts: undici's own body timeout starts
+ * are idle, and replaced at an age, so that they follow the name. The code that calls it must set timeouts: undici's own body timeout starts
  * again with each byte.
  */
-export function createConnector(origin: string, options: ConnectOptions): () => Dispatcher {
+export function createPoolOpener(origin: string, options: ConnectOptions): () => Dispatcher {
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
   const url = new URL(origin);
   const uri = proxyFor(url, options.proxy);
@@ -100,7 +100,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
       done(...result);
     });
   };
-  const shared: Pool.Options = {
+  const poolOptions: Pool.Options = {
     connections,
     // One request at a time, so that a response cannot be assigned to another request.
     pipelining: 1,
@@ -112,16 +112,16 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   };
-  const openPool = (to: string | URL, own: object, connect: buildConnector.connector) =>
+  const newPool = (to: string | URL, own: object, connect: buildConnector.connector) =>
     keepingClients(new Pool(to, { ...own, connect: withoutContinue(connect) }), maxAgeMs);
-  if (uri === undefined) return () => openPool(origin, shared, direct);
+  if (uri === undefined) return () => newPool(origin, poolOptions, direct);
   return () =>
     new ProxyAgent({
-      ...shared,
+      ...poolOptions,
       ...proxyOptions(uri),
       requestTls: { ...tls, timeout: timeoutMs },
       proxyTls: opening,
-      factory: (to, own) => openPool(to, own, Object(own).connect),
+      factory: (to, own) => newPool(to, own, Object(own).connect),
       // A proxy that does not answer CONNECT.
       clientFactory: (proxy, own) => createProxyClient(proxy, { ...own, headersTimeout: timeoutMs }),
     });
@@ -192,11 +192,11 @@ function createLookup(avoided: { has(address: string): boolean }): LookupFunctio
 
   function find(hostname: string, options: LookupOptions): Found {
     const key = `${options.family} ${hostname}`;
-    const known = last.get(key);
+    const lastAddresses = last.get(key);
     const found =
       recent.get(key) ??
       new Promise((resolve, reject) => {
-        if (known) setTimeout(resolve, LOOK_UP_MS, known).unref();
+        if (lastAddresses) setTimeout(resolve, LOOK_UP_MS, lastAddresses).unref();
         lookUp(hostname, { ...options, all: true }, (error, all) => {
           const addresses = Array.isArray(all) ? all : [];
           setTimeout(() => recent.delete(key), error ? 0 : ADDRESSES_MS).unref();
@@ -204,7 +204,7 @@ function createLookup(avoided: { has(address: string): boolean }): LookupFunctio
             last.set(key, addresses);
             recent.set(key, Promise.resolve(addresses));
             resolve(addresses);
-          } else if (known) resolve(known);
+          } else if (lastAddresses) resolve(lastAddresses);
           else reject(error);
         });
       });

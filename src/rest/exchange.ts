@@ -8,7 +8,7 @@ import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
 import { createTurns } from '../turns.ts';
-import { isOfAnother } from './connect.ts';
+import { isFromOtherServer } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
 import { errorOf, isTlsRefusal, UpstreamError } from './upstream-error.ts';
 
@@ -37,16 +37,16 @@ export interface UpstreamResponse {
 export type Owner = object | string;
 
 /** The requests of one owner to one endpoint: how many have been dispatched, and those that wait for the owner's turn. */
-export interface Line {
+export interface OwnerQueue {
   dispatched: number;
   readonly waiting: Set<Exchange>;
 }
 
 /** What an exchange tells its queue: that it has a connection, that it is over, that it was aborted. */
 interface InQueue {
-  started(): void;
-  ended(line: Line | undefined, ofAnother: boolean | undefined): void;
-  aborted(exchange: Exchange, line: Line | undefined): void;
+  onConnected(): void;
+  onEnded(ofOwner: OwnerQueue | undefined, fromOtherServer: boolean | undefined): void;
+  onAborted(exchange: Exchange, ofOwner: OwnerQueue | undefined): void;
 }
 
 const NO_HEADERS = {};
@@ -68,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly request: UpstreamRequest;
   readonly #endpoint: Endpoint;
   readonly #owner: Owner;
-  readonly #onStart: () => void;
+  readonly #onConnection: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   /** Whether the whole response has arrived; it is read a little later. */
@@ -76,45 +76,45 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: UpstreamResponse['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Its queue and its owner's line there, until it has ended; undefined before it is queued. */
-  place: { readonly queue: InQueue; readonly line: Line | undefined } | undefined;
-  #started = false;
+  /** Its queue and that of its owner, until it has ended; undefined before it is queued. */
+  queued: { readonly queue: InQueue; readonly ofOwner: OwnerQueue | undefined } | undefined;
+  #isConnected = false;
 
-  constructor(endpoint: Endpoint, request: UpstreamRequest, owner: Owner, onStart: () => void) {
+  constructor(endpoint: Endpoint, request: UpstreamRequest, owner: Owner, onConnection: () => void) {
     this.#endpoint = endpoint;
     this.request = request;
     this.#owner = owner;
-    this.#onStart = onStart;
+    this.#onConnection = onConnection;
   }
 
-  #start(): void {
-    if (!this.#started) this.place?.queue.started();
-    this.#started = true;
+  #countConnected(): void {
+    if (!this.#isConnected) this.queued?.queue.onConnected();
+    this.#isConnected = true;
   }
 
-  /** @param ofAnother Undefined when there is no response. */
-  #end(ofAnother: boolean | undefined): void {
-    this.place?.queue.ended(this.place.line, ofAnother);
-    this.place = undefined;
+  /** @param fromOtherServer Undefined when there is no response. */
+  #end(fromOtherServer: boolean | undefined): void {
+    this.queued?.queue.onEnded(this.queued.ofOwner, fromOtherServer);
+    this.queued = undefined;
   }
 
   /**
-   * Ends the request at once, unless its response has arrived. One that the Pool has stays in its queue, and counts, until it
-   * gets a connection.
+   * Ends the request at once, unless the whole response has arrived. undici cannot remove a request from the Pool's queue: an
+   * aborted one stays there, and is counted, until it gets a connection.
    */
   abort(reason: UpstreamError): void {
     if (this.#received) return;
     this.aborted ??= reason;
     this.#fail(reason);
-    this.place?.queue.aborted(this, this.place.line);
+    this.queued?.queue.onAborted(this, this.queued.ofOwner);
     this.#controller?.abort(reason);
   }
 
   /** An error thrown here fails the request before it is written and keeps the connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#start();
+    this.#countConnected();
     if (this.aborted) throw this.aborted;
-    this.#onStart();
+    this.#onConnection();
     this.#controller = controller;
     this.sent = true;
   }
@@ -133,7 +133,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#received = true;
-    this.#end(isOfAnother(this.#status, this.#headers['content-type']));
+    this.#end(isFromOtherServer(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     if (this.#headers['content-encoding'] === undefined) afterSockets(() => this.#respond(body));
@@ -159,7 +159,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: Error): void {
     this.sent &&= !isTlsRefusal(error);
-    this.#start();
+    // A request that never got a connection is counted as connected, and then as ended.
+    this.#countConnected();
     this.#end(undefined);
     this.#fail(this.aborted ?? errorOf(this.#endpoint, error));
   }

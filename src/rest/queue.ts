@@ -3,22 +3,22 @@ import { LRUCache } from 'lru-cache';
 import { batchPerTick } from '../batch-per-tick.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import { Exchange, type Line, type Owner, type UpstreamRequest } from './exchange.ts';
+import { Exchange, type Owner, type OwnerQueue, type UpstreamRequest } from './exchange.ts';
 import { noConnection } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
 /** How many of these are of one owner at most. */
 const MAX_QUEUED_OF_OWNER = MAX_QUEUED / 4;
-/** How many players are counted: as many as can wait. */
+/** For how many players the calls of servers are counted: as many as can wait. */
 const MAX_PLAYERS = MAX_QUEUED;
 /** The requests of a tick are dispatched together; see batchPerTick. */
 const atEndOfCallback = batchPerTick(process.nextTick);
 
 /**
- * The queue of one endpoint. undici's Pool sends what it gets in its order, so it gets no more of an owner that has its share:
- * those requests wait here, and the owners take turns. An owner never has more connections than are left free, so one alone gets at
- * most half; while another waits, at most a quarter. So there is a connection for the next owner, also where requests hang.
+ * The queue of one endpoint. undici's Pool sends requests in the order in which it gets them, so those of an owner that has its
+ * share wait here, and the owners take turns. An owner never has more connections than are left free: alone it gets at most half of
+ * them, and at most a quarter while another waits. So one is left for the next owner, even if requests hang.
  */
 export class Queue {
   readonly #endpoint: Endpoint;
@@ -31,11 +31,11 @@ export class Queue {
   active = 0;
   /** How many the Pool has: it waits with some of them for a connection. */
   #dispatched = 0;
-  readonly #lines = new WeakMap<object, Line>();
-  /** Those of players. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
-  readonly #playerLines = new LRUCache<string, Line>({ max: MAX_PLAYERS });
-  /** The lines with requests that wait, the next one first. */
-  readonly #turns = new Set<Line>();
+  readonly #queuesOfCallers = new WeakMap<object, OwnerQueue>();
+  /** Those of servers' calls, by player. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
+  readonly #queuesOfPlayers = new LRUCache<string, OwnerQueue>({ max: MAX_PLAYERS });
+  /** The owners with requests that wait, the next one first. */
+  readonly #turns = new Set<OwnerQueue>();
 
   /** @param size How many connections there are at most. */
   constructor(endpoint: Endpoint, connections: Connections, size: number) {
@@ -45,21 +45,21 @@ export class Queue {
     this.#share = Math.max(1, Math.floor(size / 4));
   }
 
-  /** @param onStart Called when the request has a connection, before it is written; if it throws, that is the response. */
-  send(request: UpstreamRequest, owner: Owner, onStart: () => void): Exchange {
-    const exchange = new Exchange(this.#endpoint, request, owner, onStart);
+  /** @param onConnection Called when the request has a connection, before it is written; if it throws, that is the response. */
+  enqueue(request: UpstreamRequest, owner: Owner, onConnection: () => void): Exchange {
+    const exchange = new Exchange(this.#endpoint, request, owner, onConnection);
     atEndOfCallback(() => {
-      const line = this.#lineOf(owner);
+      const ofOwner = this.#queueOf(owner);
       const room = MAX_QUEUED - this.waiting;
-      const isFull = room <= 0 || (line && line.waiting.size >= Math.min(room, MAX_QUEUED_OF_OWNER));
+      const isFull = room <= 0 || (ofOwner && ofOwner.waiting.size >= Math.min(room, MAX_QUEUED_OF_OWNER));
       if (isFull) exchange.abort(noConnection(this.#endpoint));
       if (exchange.aborted) return;
       this.waiting += 1;
-      exchange.place = { queue: this, line };
-      if (line && !this.#hasTurn(line)) {
-        line.waiting.add(exchange);
-        this.#turns.add(line);
-      } else this.#dispatch(exchange, line);
+      exchange.queued = { queue: this, ofOwner };
+      if (ofOwner && !this.#hasTurn(ofOwner)) {
+        ofOwner.waiting.add(exchange);
+        this.#turns.add(ofOwner);
+      } else this.#dispatch(exchange, ofOwner);
     });
     return exchange;
   }
@@ -69,45 +69,45 @@ export class Queue {
     return this.waiting > 0 && this.active > 0;
   }
 
-  /** The requests of players are counted from half of the connections on: below it, each of them has its turn. */
-  #lineOf(owner: Owner): Line | undefined {
-    const isPlayer = typeof owner === 'string';
-    if (isPlayer && this.#dispatched < this.#size / 2) return undefined;
-    const known = isPlayer ? this.#playerLines.get(owner) : this.#lines.get(owner);
-    if (known) return known;
-    const line = { dispatched: 0, waiting: new Set<Exchange>() };
-    if (isPlayer) this.#playerLines.set(owner, line);
-    else this.#lines.set(owner, line);
-    return line;
+  /** Calls of servers are counted by their player while at least half of the connections are in use; below that they are not. */
+  #queueOf(owner: Owner): OwnerQueue | undefined {
+    const isOfServer = typeof owner === 'string';
+    if (isOfServer && this.#dispatched < this.#size / 2) return undefined;
+    const existing = isOfServer ? this.#queuesOfPlayers.get(owner) : this.#queuesOfCallers.get(owner);
+    if (existing) return existing;
+    const ofOwner = { dispatched: 0, waiting: new Set<Exchange>() };
+    if (isOfServer) this.#queuesOfPlayers.set(owner, ofOwner);
+    else this.#queuesOfCallers.set(owner, ofOwner);
+    return ofOwner;
   }
 
   /** The first request of each owner goes to the Pool at once. */
-  #hasTurn(line: Line): boolean {
-    const isAlone = this.#turns.size === 0 || (this.#turns.size === 1 && this.#turns.has(line));
+  #hasTurn(ofOwner: OwnerQueue): boolean {
+    const isAlone = this.#turns.size === 0 || (this.#turns.size === 1 && this.#turns.has(ofOwner));
     const most = Math.min(this.#size - this.#dispatched, isAlone ? this.#size : this.#share);
-    return line.dispatched === 0 || line.dispatched < most;
+    return ofOwner.dispatched === 0 || ofOwner.dispatched < most;
   }
 
-  #dispatch(exchange: Exchange, line: Line | undefined): void {
+  #dispatch(exchange: Exchange, ofOwner: OwnerQueue | undefined): void {
     this.#dispatched += 1;
-    if (line) line.dispatched += 1;
+    if (ofOwner) ofOwner.dispatched += 1;
     this.#connections.dispatch(exchange.request, exchange);
   }
 
   /** Called once for each dispatched request, when it has a connection or cannot get one. */
-  started(): void {
+  onConnected(): void {
     this.waiting -= 1;
     this.active += 1;
   }
 
-  /** Called once for each that has started. `ofAnother` says it of its response. */
-  ended(line: Line | undefined, ofAnother: boolean | undefined): void {
+  /** Called once after each `onConnected`. `fromOtherServer` is undefined when there was no response. */
+  onEnded(ofOwner: OwnerQueue | undefined, fromOtherServer: boolean | undefined): void {
     this.active -= 1;
     this.#dispatched -= 1;
-    if (ofAnother !== undefined) this.#connections.responded(ofAnother);
-    if (line) {
-      line.dispatched -= 1;
-      if (this.#hasTurn(line)) this.#dispatchNext(line);
+    if (fromOtherServer !== undefined) this.#connections.responded(fromOtherServer);
+    if (ofOwner) {
+      ofOwner.dispatched -= 1;
+      if (this.#hasTurn(ofOwner)) this.#dispatchNext(ofOwner);
     }
     for (const next of this.#turns) {
       // Each of these has one at least.
@@ -119,16 +119,16 @@ export class Queue {
     }
   }
 
-  #dispatchNext(line: Line): void {
-    const [exchange] = line.waiting;
-    if (!exchange) return void this.#turns.delete(line);
-    line.waiting.delete(exchange);
-    this.#dispatch(exchange, line);
+  #dispatchNext(ofOwner: OwnerQueue): void {
+    const [exchange] = ofOwner.waiting;
+    if (!exchange) return void this.#turns.delete(ofOwner);
+    ofOwner.waiting.delete(exchange);
+    this.#dispatch(exchange, ofOwner);
   }
 
   /** Called for a request that is aborted: one that has not been dispatched leaves the queue. */
-  aborted(exchange: Exchange, line: Line | undefined): void {
-    if (line?.waiting.delete(exchange)) this.waiting -= 1;
+  onAborted(exchange: Exchange, ofOwner: OwnerQueue | undefined): void {
+    if (ofOwner?.waiting.delete(exchange)) this.waiting -= 1;
   }
 
   async close(): Promise<void> {

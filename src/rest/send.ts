@@ -19,10 +19,11 @@ const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
-interface SharedByCalls {
+/** What the calls of one endpoint share. */
+export interface EndpointState {
   endpoint: Endpoint;
   /** Throws a `RangeError` for an id that cannot be sent. */
-  createRequest(endpoint: Endpoint, content: CallContent, context: CallContext): UpstreamRequest;
+  createRequest(endpoint: Endpoint, content: CallContent, callContext: CallContext): UpstreamRequest;
   queue: Queue;
   breakers: ReturnType<typeof createBreakers>;
   retryBudget: ReturnType<typeof createRetryBudget>;
@@ -45,14 +46,14 @@ export interface CallContent {
 
 export interface CallOptions<Result> {
   content: CallContent;
-  context: CallContext;
+  callContext: CallContext;
   /** The body is null when the player does not exist. `maybeDone`: an earlier attempt may have been carried out. */
   decode(body: Json | null, maybeDone: boolean): Result;
 }
 
-/** Thousands of calls can wait for a connection. With one async function each takes 3.4 KB, with four 5.0 KB. */
+/** One call: the loop of its attempts. In one async function, because thousands can wait: 3.4 KB each, 5.0 KB with four. */
 export class Call<Result> {
-  readonly #shared: SharedByCalls;
+  readonly #state: EndpointState;
   readonly #options: CallOptions<Result>;
   readonly #breaker: Breaker;
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
@@ -66,19 +67,19 @@ export class Call<Result> {
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
 
-  constructor(shared: SharedByCalls, options: CallOptions<Result>) {
-    this.#shared = shared;
+  constructor(state: EndpointState, options: CallOptions<Result>) {
+    this.#state = state;
     this.#options = options;
-    this.#breaker = shared.breakers.of(options.content.lang);
+    this.#breaker = state.breakers.of(options.content.lang);
     const times = { began: performance.now(), ms: 0, queueMs: 0, attempts: 0 };
-    this.#record = { endpoint: shared.endpoint, ...times, status: undefined, error: undefined };
+    this.#record = { endpoint: state.endpoint, ...times, status: undefined, error: undefined };
   }
 
   /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
   async send(): Promise<Result> {
-    const { endpoint, createRequest, retryBudget, observer } = this.#shared;
-    const { content, context, decode } = this.#options;
-    const request = createRequest(endpoint, content, context);
+    const { endpoint, createRequest, retryBudget, observer } = this.#state;
+    const { content, callContext, decode } = this.#options;
+    const request = createRequest(endpoint, content, callContext);
     retryBudget.earn();
     try {
       for (;;) {
@@ -86,16 +87,16 @@ export class Call<Result> {
         const permit = this.#breaker.admit(content.playerUniqueId);
         const exchange = this.#attempt(request, permit);
         const onCancel = () => this.#cancel(exchange);
-        context.cancellation.listeners.add(onCancel);
+        callContext.cancellation.listeners.add(onCancel);
         const response = await exchange.response;
-        context.cancellation.listeners.delete(onCancel);
-        const maybeDone = this.#maybeDone;
+        callContext.cancellation.listeners.delete(onCancel);
+        const earlierMaybeDone = this.#maybeDone;
         const read = this.#endAttempt(exchange, permit, response);
-        if (!(read instanceof Error)) return decode(read, maybeDone);
+        if (!(read instanceof Error)) return decode(read, earlierMaybeDone);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(read);
         if (delayMs === undefined) throw read;
         observer.retry?.(endpoint.name);
-        await context.cancellation.wait(delayMs);
+        await callContext.cancellation.wait(delayMs);
       }
     } catch (thrown) {
       const error = this.#withOutcome(thrown);
@@ -105,46 +106,48 @@ export class Call<Result> {
       clearTimeout(this.#expiry);
       this.#record.ms = performance.now() - this.#record.began;
       observer.call?.(this.#record);
-      context.onCall?.(this.#record, content.playerUniqueId);
+      callContext.onCall?.(this.#record, content.playerUniqueId);
     }
   }
 
   #attempt(request: UpstreamRequest, permit: Permit): Exchange {
-    const { endpoint, queue, timeoutMs } = this.#shared;
-    const { context, content } = this.#options;
+    const { endpoint, queue, timeoutMs } = this.#state;
+    const { callContext, content } = this.#options;
     this.#queuedAt = performance.now();
     this.#startedAt = undefined;
-    this.#exchange = queue.send(request, context.owner ?? content.playerUniqueId, () => {
+    // Called when a connection is free and nothing is written yet.
+    const onConnection = () => {
       this.#breaker.check(permit);
       const now = performance.now();
       // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
-      if (now - this.#queuedAt > context.cancellation.deadline - now) throw noConnection(endpoint);
+      if (now - this.#queuedAt > callContext.cancellation.deadline - now) throw noConnection(endpoint);
       this.#startedAt = now;
       this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
       this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
-    });
+    };
+    this.#exchange = queue.enqueue(request, callContext.owner ?? content.playerUniqueId, onConnection);
     return this.#exchange;
   }
 
-  /** Timers can end a millisecond early; then no other attempt may begin, because it would have no timeout. */
+  /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */
   #expire(): void {
     this.#expiresAt = 0;
-    this.#exchange?.abort(this.#late());
+    this.#exchange?.abort(this.#timeoutError());
   }
 
   #cancel(exchange: Exchange): void {
-    const { reason } = this.#options.context.cancellation;
-    // Two kinds of request in flight continue until their own timeout: one that is no longer needed, to keep its connection open,
-    // and a write whose client disconnected, to log its outcome.
-    const isWrite = this.#shared.endpoint.method !== 'GET';
+    const { reason } = this.#options.callContext.cancellation;
+    // A sent request continues until its own timeout in two cases: the operation is over, because aborting closes the connection;
+    // a write whose client disconnected, because its outcome is logged.
+    const isWrite = this.#state.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (exchange.sent && goesOn) return;
-    exchange.abort(this.#ended());
+    exchange.abort(this.#endError());
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
   #endAttempt(exchange: Exchange, permit: Permit, response: UpstreamResponse | UpstreamError) {
-    const { endpoint, observer, timeoutMs } = this.#shared;
+    const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
     const startedAt = this.#startedAt ?? endedAt;
@@ -166,33 +169,33 @@ export class Call<Result> {
 
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
-    const { endpoint } = this.#shared;
-    const { reason, deadline } = this.#options.context.cancellation;
-    if (reason) throw this.#ended();
+    const { endpoint } = this.#state;
+    const { reason, deadline } = this.#options.callContext.cancellation;
+    if (reason) throw this.#endError();
     if (performance.now() >= Math.min(deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
   /** Why the call ends with its operation. */
-  #ended(): UpstreamError {
-    const { endpoint } = this.#shared;
-    const { reason } = this.#options.context.cancellation;
+  #endError(): UpstreamError {
+    const { endpoint } = this.#state;
+    const { reason } = this.#options.callContext.cancellation;
     if (reason && reason !== 'the deadline passed')
       return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
-    return this.#late();
+    return this.#timeoutError();
   }
 
   /** The error of a call that has no time left. Without a free connection, the wait was caused by the gateway's own limit. */
-  #late(): UpstreamError {
-    const { endpoint, queue } = this.#shared;
+  #timeoutError(): UpstreamError {
+    const { endpoint, queue } = this.#state;
     const isQueued = this.#exchange?.sent === false && queue.isBusy();
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { endpoint, retryBudget, random } = this.#shared;
-    const { context, content } = this.#options;
-    if (context.cancellation.reason) return undefined;
+    const { endpoint, retryBudget, random } = this.#state;
+    const { callContext, content } = this.#options;
+    if (callContext.cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
     if (!error.retryable || error.withheld || error.code === 'UPSTREAM_TIMEOUT') return undefined;
@@ -201,15 +204,17 @@ export class Call<Result> {
     const { attempts } = this.#record;
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
-    const end = Math.min(this.#expiresAt, context.cancellation.deadline);
+    const end = Math.min(this.#expiresAt, callContext.cancellation.deadline);
     return performance.now() + delayMs < end && retryBudget.take(content.playerUniqueId) ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */
   #withOutcome(cause: unknown): UpstreamError {
-    const isKnown = cause instanceof UpstreamError;
-    const error = isKnown ? cause : new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'Cannot be decoded', { cause });
-    if (this.#shared.endpoint.method === 'GET') return error;
+    const isUpstreamError = cause instanceof UpstreamError;
+    const error = isUpstreamError
+      ? cause
+      : new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'Cannot be decoded', { cause });
+    if (this.#state.endpoint.method === 'GET') return error;
     const outcome = this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE';
     const retryable = error.retryable && !this.#maybeDone;
     return new UpstreamError(error.code, error.message, { ...error, cause: error.cause, outcome, retryable });

@@ -23,12 +23,13 @@ export function ownedBy<Item extends object>(owner: string, items: Item[] = []):
 const DIGITS = /^(?:0|-?[1-9]\d*)$/;
 
 /**
- * Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player. It may name the requested one, or none; some services
+ * Returns the response. Throws `UPSTREAM_INVALID_RESPONSE` if it is about another player. It may name the requested one, or none; some services
  * send an id as a number, which JSON may have rounded.
  */
-export function checkPlayer({ playerUniqueId: named }: Json, playerUniqueId: string): void {
-  if (d.isAbsent(named) || named === playerUniqueId) return;
-  if (named === Number(playerUniqueId) && DIGITS.test(playerUniqueId)) return;
+export function checkPlayer(response: Json, playerUniqueId: string): Json {
+  const { playerUniqueId: named } = response;
+  if (d.isAbsent(named) || named === playerUniqueId) return response;
+  if (named === Number(playerUniqueId) && DIGITS.test(playerUniqueId)) return response;
   throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
 }
 
