@@ -1,8 +1,7 @@
 /* Forms of the settings that say which tokens are accepted. */
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { pemOf, readBy, texts } from './forms.ts';
+import { pemOf, readBy, readFile, texts } from './forms.ts';
 import { isScope, namesIn, type Scope } from './scopes.ts';
 
 /** A key from the configuration, and the signature algorithms that it verifies. It prints without its value. */
@@ -123,7 +122,7 @@ const CLIENT_TOKENS = z
 export type ClientToken = z.output<typeof CLIENT_TOKENS>[number];
 
 /** The clients of a file, which is read once. */
-export const clientTokens = readBy((file) => readFileSync(file, 'utf8').trim(), 'text')
+export const clientTokens = readBy((file) => readFile(file).toString().trim(), 'text')
   .pipe(json)
   .pipe(CLIENT_TOKENS)
   .describe('path');

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
+import { readFile } from './forms.ts';
 import { ALSO_IN_FILES, VARIABLES, type Values } from './variables.ts';
 
 /** A configuration that cannot be used. Its message has one line for each problem. */
@@ -108,7 +108,7 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
     if (!path) return [];
     if (given[name]) return `${name}, ${name}_FILE: set one of them, not both`;
     try {
-      const bytes = readFileSync(path);
+      const bytes = readFile(path);
       if (!isUtf8(bytes)) return `${name}_FILE: the file is no text in UTF-8`;
       given[name] = bytes.toString().trim() || undefined;
       return given[name] === undefined ? `${name}_FILE: the file is empty` : [];
@@ -141,13 +141,16 @@ function unquote(given: NodeJS.ProcessEnv): string[] {
 const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` reads it';
 /** One of the two is JSON; the other is refused as JSON anyway. */
 const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
-/** A name in a template of a shell, of Kubernetes or Helm, or of a manual. */
-const PLACEHOLDER = /^(?:\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|<[\w -]+>)$/s;
+/** A name in a template of a shell, of Kubernetes, Helm, a pipeline or a manual; a reference that a store of secrets resolves. */
+const PLACEHOLDER =
+  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*)$/s;
 
 /** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
 const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);
 
-const shown = (name: string, value = '') => (mayHide(name, value) ? '' : ` (given: ${JSON.stringify(value)})`);
+/** Some set a private key itself in place of its path. */
+const shown = (name: string, value = '') =>
+  mayHide(name, value) || name.endsWith('_KEY_FILE') ? '' : ` (given: ${JSON.stringify(value)})`;
 
 /** Their names in lower case count too, and more. */
 const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];

@@ -29,21 +29,35 @@ export function pemOf(given: string): string {
   ).join('\n');
 }
 
-/** The text of a file in PEM, which is read once. */
-const pem = (file: string) => pemOf(readFileSync(file, 'utf8'));
+/** The bytes of a file, which is read once. The error has no path: some set the secret itself in place of the path. */
+export function readFile(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Error(reasonOf(error).split(',')[0]);
+  }
+}
+
+/** The text of a file in PEM. Without any, as in an empty file, the setting would have no effect. */
+function pem(file: string): string {
+  const text = pemOf(readFile(file).toString());
+  if (text !== '') return text;
+  throw new Error('the file has no PEM');
+}
 export const certificates = readBy(pem, 'path');
 export const privateKey = readBy((file) => new Secret(pem(file)), 'path');
 
 /** A proxy for requests that the gateway makes. It can have a user and a password. */
 export const proxy = readBy(
   (given) => {
-    const { protocol, username, password, href } = new URL(/^[\w+.-]+:\/\//.test(given) ? given : `http://${given}`);
-    decodeURIComponent(username + password);
-    if (!/^https?:$/.test(protocol)) throw new Error();
-    return new Secret(href);
+    const url = new URL(/^[\w+.-]+:\/\//.test(given) ? given : `http://${given}`);
+    decodeURIComponent(url.username + url.password);
+    // A `/` or `\` in a user or password ends the host.
+    if (!/^https?:$/.test(url.protocol) || url.pathname !== '/') throw new Error();
+    return new Secret(url.href);
   },
   'URL',
-  'must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, # and % of a password as %40, %2F, %23 and %25',
+  'must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25',
 );
 
 /** What `read` makes of the text. What it throws is the problem; `problem`, where its message could show a secret. */
@@ -114,8 +128,9 @@ export const host = z
 /** Names and addresses that reach only this machine. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 
+const ADDED = /\/api\/v3\.0(?:\/integrations)?\/*$/;
 export const restUrl = httpUrl
-  .refine(({ pathname }) => !/\/api\/v3\.0\/*$/.test(pathname), 'must not end with /api/v3.0, which is added to it')
+  .refine(({ pathname }) => !ADDED.test(pathname), 'must not end with /api/v3.0, which is added to it')
   .describe('URL');
 
 /** A URL that ioredis can read. Another one would end the process later, with the password in the error. */
@@ -136,7 +151,10 @@ export const redisUrl = readBy(
   .describe('secret');
 
 /** The parts of a text between commas, without white space around them. Empty parts do not count. */
-const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
+const list = z
+  .string()
+  .refine((given) => !/^\[.*\]$/s.test(given), 'must be separated by commas, without brackets and quotation marks')
+  .transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
 export const texts = list.describe('texts, separated by commas');
 

@@ -118,11 +118,14 @@ function expectUnusable(name: string, problem: string, values: string[]): void {
 /** Variables that cannot be used, each alone: what the report says, and the values. */
 const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
-  REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/
+  REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/ | https://rewards.example/api/v3.0/integrations
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db
   REDIS_URL | must not name Sentinels; use the address of the primary, or a name that follows it | redis://:hunter2@127.0.0.1/0?sentinels=a:26379,b:26379&name=primary
   CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths and no wildcards | https://a.example,b.example | https://a.example/app | https://a.example// | https://*.example.com | null | capacitor:
+  PERSISTED_OPERATIONS_FILE | must be separated by commas, without brackets and quotation marks | [a.json] | [a.json, b.json ]
+  CORS_ORIGINS | must be separated by commas, without brackets and quotation marks | ['https://a.example']
+  HTTPS_PROXY | must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25 | http://corp\\user:hunter2@proxy.example:3128 | http://user:1/hunter2@proxy.example | http://proxy.example/@.pac
   FEDERATION | must be one of true, false | yes
   NODE_ENV | must be one of production, development, test | prod | PRODUCTION
   TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | 0.0.0.0/0 | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
@@ -228,6 +231,8 @@ const WITHOUT_KEYS = ['REST_API_KEY', 'REST_SECRET_KEY'].map(
 const client = (more: object) => ({ name: 'app', sha256: 'ab'.repeat(32), scopes: [], ...more });
 const clients = (name: string, ...list: object[]): Env => ({ CLIENT_TOKENS_FILE: file(name, JSON.stringify(list)) });
 const none = join(folder, 'none');
+const noPem = file('empty.pem', '');
+const der = file('certificate.der', Buffer.from([0x30, 0x82, 0x01, 0x84]));
 const given = (name: string) => `(given: "${join(folder, name)}")`;
 
 /** Environments that cannot be run with, and what the report says. */
@@ -293,9 +298,39 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       },
       ...{ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('empty', '\n') },
     },
-    `REST_API_KEY_FILE: the file cannot be read (ENOENT: no such file or directory, open '${none}')`,
+    'REST_API_KEY_FILE: the file cannot be read (ENOENT: no such file or directory)',
     'REST_SECRET_KEY_FILE: the file is empty',
-    `JWT_SECRET_FILE: the file cannot be read (ENOENT: no such file or directory, open '${none}')`,
+    'JWT_SECRET_FILE: the file cannot be read (ENOENT: no such file or directory)',
+  ],
+  'secrets in place of the paths of their files': [
+    {
+      ...{
+        ...production,
+        REST_API_KEY: '',
+        REST_API_KEY_FILE: 'the-api-key',
+        REDIS_URL_FILE: 'redis://:hunter2@redis',
+      },
+      REST_CLIENT_KEY_FILE: '-----BEGIN PRIVATE KEY-----\nMIGHAg\n',
+    },
+    'REST_API_KEY_FILE: the file cannot be read (ENOENT: no such file or directory)',
+    'REDIS_URL_FILE: the file cannot be read (ENOENT: no such file or directory)',
+    'REST_CLIENT_KEY_FILE: ENOENT: no such file or directory',
+  ],
+  'files without PEM, which would have no effect': [
+    { REST_BASE_URL: 'https://rewards.example', REST_CA_FILE: noPem, REDIS_CA_FILE: der, REST_CLIENT_KEY_FILE: der },
+    `REST_CA_FILE: the file has no PEM (given: "${noPem}")`,
+    'REST_CLIENT_KEY_FILE: the file has no PEM',
+    `REDIS_CA_FILE: the file has no PEM (given: "${der}")`,
+  ],
+  'texts that a pipeline or a store of secrets has not replaced by secrets': [
+    {
+      ...{ ...production, REST_API_KEY: '$REST_API_KEY', REST_SECRET_KEY: '#{RestSecret}#' },
+      JWT_SECRET: '@Microsoft.KeyVault(SecretUri=https://acme.vault.azure.net/secrets/jwt)',
+      ...{ REDIS_URL: 'op://infra/redis/url', LOG_KEY: 'arn:aws:secretsmanager:eu-west-1:1:secret:log-key' },
+    },
+    ...['REST_API_KEY', 'REST_SECRET_KEY', 'JWT_SECRET', 'REDIS_URL', 'LOG_KEY'].map(
+      (name) => `${name}: is a placeholder that was not replaced by its value`,
+    ),
   ],
   'values in quotation marks, a secret in UTF-16': [
     {
@@ -341,7 +376,7 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
   ],
   'a file of client tokens that does not exist': [
     { CLIENT_TOKENS_FILE: none },
-    `CLIENT_TOKENS_FILE: ENOENT: no such file or directory, open '${none}' ${given('none')}`,
+    `CLIENT_TOKENS_FILE: ENOENT: no such file or directory ${given('none')}`,
   ],
   'a file of client tokens that is not JSON': [
     { CLIENT_TOKENS_FILE: file('not-json', 'app: hunter2-hunter2') },
