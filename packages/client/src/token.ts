@@ -53,16 +53,14 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
     const address = String(given?.url ?? url);
-    const wrong = isAddress(address) ? undefined : notSent(`The address "${address}" is not an absolute URL.`);
+    const wrong = isAddress(address) ? undefined : notSent(`The address "${address}" is not an absolute URL without a password.`);
     // A framework's own `fetch` can know what an address is relative to.
     if (wrong && !options.fetch) throw wrong;
     // Not `throwIfAborted`: React Native has none.
     const signal = init?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
-    const headers = new Headers(init?.headers ?? given?.headers);
-    new Headers(options.headers).forEach((value, name) => {
-      if (!headers.has(name)) headers.set(name, value);
-    });
+    const headers = headersOf(options.headers);
+    headersOf(init?.headers ?? given?.headers).forEach((value, name) => void headers.set(name, value));
     if (token != null) {
       current ??= within(timeoutMs / 2, undefined, fetchToken).catch((cause: unknown) => {
         current = undefined;
@@ -100,8 +98,19 @@ const globalFetch: Fetch = async (...request) => {
   return await globalThis.fetch(...request);
 };
 
-/** On a server there is no page that an address is relative to. `localhost:4000/graphql` has a scheme, but no host. */
+/** A name with a space, or a value with a letter outside Latin-1, is a mistake of the program: no attempt can send it. */
+function headersOf(given: RequestInit['headers']): Headers {
+  try {
+    return new Headers(given);
+  } catch (cause) {
+    throw notSent(String(cause), undefined, cause);
+  }
+}
+
+/**
+ * On a server there is no page that an address is relative to. `localhost:4000/graphql` has a scheme, but no host; `fetch` takes
+ * no other scheme, and no password.
+ */
 function isAddress(url: string): boolean {
-  const scheme = /^[\w.+-]+:(\/\/[^/])?/.exec(url);
-  return scheme ? !!scheme[1] : !!globalThis.location;
+  return /^[^/?#]+:/.test(url) ? /^\s*https?:\/\/[^/?#@\s]+\s*([/?#]|$)/i.test(url) : !!globalThis.location;
 }

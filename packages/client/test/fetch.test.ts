@@ -238,7 +238,13 @@ test('without a global `fetch`, as in Jest with jsdom, a request fails at once, 
   expect(error).toMatchObject({ message: expect.stringContaining('option `fetch`'), retryable: false });
 });
 
-test.each(['/graphql', 'localhost:4000/graphql', 'https:///graphql', 'https://', 'undefined', ''])(
+const WRONG = ['/graphql', 'localhost:4000/graphql', 'https:///graphql', 'https://', 'undefined', ''];
+test.each([
+  ...WRONG,
+  'https://me:secret@gateway.example/graphql',
+  'wss://gateway.example/graphql',
+  'http://my gateway/',
+])(
   'the address %j without a page fails at once, and says so; a `fetch` of the application, as of a framework, gets it',
   async (address) => {
     const error = await rejection(createFetch()(address, post(READ)));
@@ -262,6 +268,25 @@ test.each(['/graphql', 'localhost:4000/graphql', 'https:///graphql', 'https://',
     expect(asked).toEqual([address, address]);
   },
 );
+
+test.each([{ 'x-user': 'Łukasz' }, { 'x user': 'Ann' }])(
+  'the headers %j, which no request can have, fail at once, as those of the client or of a library',
+  async (headers) => {
+    const ways = [createFetch({ headers })(url, post(TRACK)), createFetch()(url, post(TRACK, { headers }))];
+    for (const error of await Promise.all(ways.map(rejection)))
+      expect(error).toMatchObject({
+        code: 'NO_RESPONSE',
+        retryable: false,
+        outcome: 'NOT_DONE',
+        cause: { name: 'TypeError' },
+      });
+    expect(sent).toEqual([]);
+  },
+);
+
+test('an address can have white space around it', async () => {
+  expect((await createFetch({ token: valid })(` ${url}\n`, post(READ))).status).toBe(200);
+});
 
 test('a persisted document is sent by the id that the manifest has for its name', async () => {
   const bodies: string[] = [];
