@@ -53,7 +53,9 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
     const address = String(given?.url ?? url);
-    const wrong = isAddress(address) ? undefined : notSent(`The address "${address}" is not an absolute URL without a password.`);
+    const wrong = isAddress(address)
+      ? undefined
+      : notSent(`The address "${address}" is not an absolute URL without a password.`);
     // A framework's own `fetch` can know what an address is relative to.
     if (wrong && !options.fetch) throw wrong;
     // Not `throwIfAborted`: React Native has none.
