@@ -20,7 +20,7 @@ const MAX_PROPERTIES = 10_000;
 const PROPERTY = /"\s*:/g;
 
 /**
- * The value of a JSON text of a request, by POST or GET; undefined for a text that is no JSON, which Apollo Server refuses.
+ * The value of a JSON text of a request; undefined for a text that is no JSON: body.ts refuses it in a POST, Apollo Server in a GET.
  * Throws BAD_USER_INPUT for a list that is too long, or too many properties.
  */
 export function parseRequestJson(text: string): unknown {

@@ -21,10 +21,10 @@ import { createApp } from './http/app.ts';
 import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
 import { createSlots, watchPressure } from './http/overload.ts';
-import type { OptionalRedis } from './impatience.ts';
 import { createRateLimits, type RateLimits } from './limits/rate-limits.ts';
 import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
 import { createPersistedOperations } from './persisted-operations/resolve.ts';
+import type { OptionalRedis } from './redis-timeout.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { reportTo } from './telemetry/observe.ts';
@@ -39,8 +39,8 @@ export interface ServeOptions {
   maxEventLoopDelayMs?: number;
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
-  /** The state that replicas share; absent without Redis. The caller closes it. */
-  shared?: (OptionalRedis & { patience: OptionalRedis['impatience']; isUp(): boolean }) | undefined;
+  /** The state that replicas share; absent without Redis. `serve` does not close it. */
+  shared?: (OptionalRedis & { withLongTimeout: OptionalRedis['withTimeout']; isUp(): boolean }) | undefined;
   /** How many lines the log dropped. */
   droppedLines?(): number;
 }
@@ -66,11 +66,11 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
   const personalIds = config.PLAYER_IDS === 'personal';
-  // Both wrap resolvers. From the inside out: rules of input, access, audit; then the engine's count of list items.
+  // `createSchema` and `startEngine` wrap resolvers, from the inside out: rules of input, access, audit; count of list items.
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
-  const engine = await startEngine(config, schema, rates, metrics, log, options);
+  const { apollo, prepare, listedOperations } = await startEngine(config, schema, rates, metrics, log, options);
 
-  const keys = shared ? createRedisKeyStore(shared.redis, shared.patience) : createMemoryKeyStore();
+  const keys = shared ? createRedisKeyStore(shared.redis, shared.withLongTimeout) : createMemoryKeyStore();
   const idempotency = createIdempotency(keys, config.idempotencyKeys);
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const hashFriend = createFriendHash(config.logKey);
@@ -78,9 +78,9 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const observation = { metrics, log, tracing, nameOf, config };
   const app = await createApp(config, observation, options.draining);
   app.addHook('onClose', async () => pressure.stop());
-  app.addHook('onClose', () => engine.apollo.stop());
+  app.addHook('onClose', () => apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  routeGraphQL(app, { config, authentication, slots, rates, ...engine, contextOptions, sendPage });
+  routeGraphQL(app, { config, authentication, slots, rates, contextOptions, prepare, apollo, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const listenTextResolver = (at: string) => `GraphQL listens at ${at}`;
@@ -92,7 +92,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   return {
     url,
     /** How many operations the manifest lists. */
-    operations: engine.listedOperations,
+    operations: listedOperations,
     /** The metrics in Prometheus' text format. */
     metrics: () => metrics.registry.metrics(),
     status: () => ({

@@ -88,23 +88,24 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
   const { report, production } = options;
   return {
     async requestDidStart(): Promise<GraphQLRequestListener<Context>> {
-      let checked: Checked | undefined;
+      let checked: CheckedOperation | undefined;
       return {
-        async didResolveOperation(request) {
-          const { document, operation, contextValue } = request;
-          checked = await consumeAndCheck(options, request).catch((error: unknown) => {
+        async didResolveOperation(requestContext) {
+          const { document, operation, contextValue, request } = requestContext;
+          checked = await consumeAndCheck(options, requestContext).catch((error: unknown) => {
             if (document && operation?.operation === 'mutation') {
-              const variables = withDefaults(operation, request.request.variables);
+              const variables = withDefaults(operation, request.variables);
               auditRefused(options.schema, onlyWith(document, operation), variables, contextValue.record);
             }
             throw error;
           });
         },
         // Without an operation, Apollo Server returns the error: the name is not in the document.
-        responseForOperation: async (request) => (checked ? await executeChecked(options, request, checked) : null),
+        responseForOperation: async (requestContext) =>
+          checked ? await executeChecked(options, requestContext, checked) : null,
         async didEncounterErrors({ errors, contextValue }) {
           for (const error of errors)
-            if (!isIntended(error)) report(error, contextValue.call.requestId, contextValue.caller.name);
+            if (!isIntended(error)) report(error, contextValue.callContext.requestId, contextValue.caller.name);
         },
         async willSendResponse({ response: { body }, contextValue }) {
           if (body.kind === 'single') completeResponse(body.singleResult, contextValue, production);
@@ -112,13 +113,13 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       };
     },
     async unexpectedErrorProcessingRequest({ requestContext: { contextValue }, error }) {
-      report(error, contextValue.call.requestId, contextValue.caller.name);
+      report(error, contextValue.callContext.requestId, contextValue.caller.name);
     },
   };
 }
 
 /** An operation that may be executed: what it is, its coerced variables, its size, and the cost that was consumed for it. */
-interface Checked {
+interface CheckedOperation {
   cached: CachedOperation;
   variables: Readonly<Record<string, unknown>>;
   size: Size;
@@ -133,10 +134,10 @@ interface Checked {
 async function consumeAndCheck(
   { documents, limiter, rates, schema, production, deprecatedInputs }: ApolloOptions,
   { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
-): Promise<Checked | undefined> {
+): Promise<CheckedOperation | undefined> {
   const { caller, record } = contextValue;
   if (!operation || !document || source === undefined || !queryHash) return undefined;
-  const cached = documents.find(queryHash, source, document, operation);
+  const cached = documents.addRequest(queryHash, source, document, operation);
   record.name = operation.name?.value;
   record.type = operation.operation;
   record.hash = queryHash;
@@ -180,15 +181,14 @@ function coerceVariables(
 async function executeChecked(
   { schema, compiler, limiter, rates, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
-  { cached, variables, size, cost }: Checked,
+  { cached, variables, size, cost }: CheckedOperation,
 ): Promise<GraphQLResponse> {
-  const { caller, record, call } = contextValue;
-  call.wanted = cached.wanted;
+  const { caller, record, callContext } = contextValue;
+  callContext.wanted = cached.wanted;
   contextValue.complexity = size.complexity;
-  record.engine = 'graphql-jit';
-  let result = await compiler.executorOf(cached)?.({}, contextValue, variables);
+  let result = await compiler.executorOrQueue(cached)?.({}, contextValue, variables);
+  record.engine = result?.data === undefined ? 'graphql-js' : 'graphql-jit';
   if (result?.data === undefined) {
-    record.engine = 'graphql-js';
     const { document, operation } = cached;
     // graphql-js coerces the variables itself.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
@@ -202,10 +202,10 @@ async function executeChecked(
     rates.penalty(caller, operations - cost);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations });
   }
-  // A large response is measured in another turn than its last list is completed, and made into text in the next.
-  const nextTurn = () => limiter.turnAfter(complexity - size.complexity, caller.key);
-  await nextTurn();
-  const singleResult = await formatResult(result, contextValue, report, nextTurn);
+  // A large response has three steps, each in a turn of its own: its last list is completed, it is measured, it is made into text.
+  const turnIfLarge = () => limiter.turnAfter(complexity - size.complexity, caller.key);
+  await turnIfLarge();
+  const singleResult = await formatResult(result, contextValue, report, turnIfLarge);
   // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
   const type = `${request.http?.headers.get('accept')}; charset=utf-8`;
   return { http: { headers: new HeaderMap([['content-type', type]]) }, body: { kind: 'single', singleResult } };

@@ -66,13 +66,13 @@ export class Compiler {
     this.#compile = createCompile(options.schema);
   }
 
-  /** Executes a compiled operation; undefined while graphql-js executes it. Called with each request for it. */
-  executorOf(operation: CachedOperation): Execute | undefined {
-    const execute = this.#compiled.get(operation);
+  /** What executes a compiled operation; undefined while graphql-js does. Called with each request for it; queues its compilation. */
+  executorOrQueue(cached: CachedOperation): Execute | undefined {
+    const execute = this.#compiled.get(cached);
     // At each multiple, because a compiled operation can have been evicted.
-    const isDue = !execute && operation.requests % this.#options.compileAfter === 0 && !operation.notCompiled;
-    if (isDue && this.#waiting.length < MAX_WAITING && !this.#waiting.includes(operation)) {
-      if (this.#waiting.push(operation) === 1) this.#schedule();
+    const isDue = !execute && cached.requests % this.#options.compileAfter === 0 && !cached.notCompiled;
+    if (isDue && this.#waiting.length < MAX_WAITING && !this.#waiting.includes(cached)) {
+      if (this.#waiting.push(cached) === 1) this.#schedule();
     }
     return execute;
   }

@@ -57,7 +57,7 @@ export class DocumentStore {
     this.#manifestOf = manifestOf;
   }
 
-  /** The documents by Apollo Server's key, which ends with the hash of the text. `find` stores them. */
+  /** The documents by Apollo Server's key, which ends with the hash of the text. `addRequest` stores them. */
   readonly forApollo = {
     get: async (key: string) => this.#get(key.slice(-64))?.values().next().value?.document,
     set: async () => undefined,
@@ -70,7 +70,12 @@ export class DocumentStore {
   }
 
   /** The requested operation of a valid document, which is stored. `textHash` is its SHA-256 in hexadecimal. */
-  find(textHash: string, text: string, document: DocumentNode, { name }: OperationDefinitionNode): CachedOperation {
+  addRequest(
+    textHash: string,
+    text: string,
+    document: DocumentNode,
+    { name }: OperationDefinitionNode,
+  ): CachedOperation {
     const found = (this.#get(textHash) ?? this.#add(textHash, text, document)).get(name?.value);
     if (!found) throw new Error('A document without this operation has the same hash.');
     found.requests += 1;

@@ -23,7 +23,7 @@ type Sizes = Partial<Record<Limited, number>>;
 
 /** Measures operations and refuses those that are too large, before anything is executed. */
 export class OperationLimiter {
-  readonly #sizes: OperationMeasure;
+  readonly #measure: OperationMeasure;
   /** The largest complexity of an operation with the real lengths of its lists. */
   readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
@@ -32,7 +32,7 @@ export class OperationLimiter {
   readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
   constructor(schema: GraphQLSchema, config: Config) {
-    this.#sizes = new OperationMeasure(schema);
+    this.#measure = new OperationMeasure(schema);
     this.#maxExecuted = 2 * config.MAX_COMPLEXITY;
     // In the order of the checks. `repetitions` and `aliases` are needed beside tokens and complexity: an alias is in the response
     // once for each item of a list, and validation compares all fields of one name with each other (10,000 take about 20 ms).
@@ -49,7 +49,7 @@ export class OperationLimiter {
   measure(document: DocumentNode, operation: OperationDefinitionNode, variables?: object): Size {
     const earlier = this.#measured.get(operation);
     if (earlier) return earlier;
-    const { size, varies } = this.#sizes.measure(document, operation, variables);
+    const { size, varies } = this.#measure.measure(document, operation, variables);
     if (!varies) this.#measured.set(operation, size);
     return size;
   }
@@ -74,7 +74,7 @@ export class OperationLimiter {
    */
   countListItems(schema: GraphQLSchema): void {
     forEachField(schema, (field) => {
-      const assumed = this.#sizes.assumedLength(field);
+      const assumed = this.#measure.assumedLength(field);
       if (assumed === undefined) return;
       // The access rule is inside `resolve`.
       const { resolve = defaultFieldResolver } = field;
@@ -91,23 +91,23 @@ export class OperationLimiter {
   }
 
   /** Resolves in a turn of the event loop of its own, if the lists of an operation added so much to its complexity. */
-  async turnAfter(added: number, caller: string): Promise<void> {
-    if (added > MAX_ADDED_IN_TURN) await this.#takeTurn(caller);
+  async turnAfter(added: number, callerKey: string): Promise<void> {
+    if (added > MAX_ADDED_IN_TURN) await this.#takeTurn(callerKey);
   }
 
   /**
    * Adds the items of a list beyond its assumed length to the complexity of an operation that is executed. Returns what it
    * added. Throws OPERATION_TOO_COMPLEX, and adds nothing, when the operation would take more than twice the largest complexity.
    */
-  #addItems(operation: { complexity: number }, nodes: readonly FieldNode[], items: number): number {
-    const added = items * this.#sizes.perItem(nodes);
-    const complexity = operation.complexity + added;
+  #addItems(context: { complexity: number }, nodes: readonly FieldNode[], items: number): number {
+    const added = items * this.#measure.perItem(nodes);
+    const complexity = context.complexity + added;
     if (complexity > this.#maxExecuted) {
       const message = `The lists of this operation have too many items. Ask for fewer fields of them, or under fewer names.`;
       const extensions = { limit: 'items', max: this.#maxExecuted };
       throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions });
     }
-    operation.complexity = complexity;
+    context.complexity = complexity;
     return added;
   }
 

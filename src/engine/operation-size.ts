@@ -129,16 +129,16 @@ export class OperationMeasure {
   /** The different REST calls that a list of objects certainly needs. */
   #callsOf({ selectionSet }: FieldNode, type: unknown, own: string, ids: readonly unknown[]): number {
     const fields = isObjectType(type) ? type.getFields() : {};
-    // The list's own operation only where more than identifiers is selected.
-    const operationsOf = (selections: readonly SelectionNode[] = []): string[] =>
+    // The list's own REST call only where more than identifiers is selected.
+    const operationIdsOf = (selections: readonly SelectionNode[] = []): string[] =>
       selections.flatMap((node) => {
         if (node.directives?.length || node.kind === Kind.FRAGMENT_SPREAD) return [];
-        if (node.kind === Kind.INLINE_FRAGMENT) return operationsOf(node.selectionSet.selections);
+        if (node.kind === Kind.INLINE_FRAGMENT) return operationIdsOf(node.selectionSet.selections);
         return this.#sizing.get(fields[node.name.value])?.restCall ?? (node.selectionSet ? own : []);
       });
-    const operations = new Set(operationsOf(selectionSet?.selections));
+    const operationIds = new Set(operationIdsOf(selectionSet?.selections));
     // Not JSON: an identifier may still be any value, nested too deeply for the stack.
-    return operations.size * new Set(ids.map((id) => (typeof id === 'object' ? id : String(id)))).size;
+    return operationIds.size * new Set(ids.map((id) => (typeof id === 'object' ? id : String(id)))).size;
   }
 }
 

@@ -9,8 +9,8 @@ const MAX_ERRORS = 100;
 /** The longest JSON text of a response's data, in bytes. */
 const MAX_RESPONSE = 4 * 1_024 * 1_024;
 /**
- * Data of so many characters always fits: one takes at most 6 bytes in JSON, as an escape, and a number, which counts as two,
- * at most 25. It must be an integer: V8 allocates memory for each number that is not.
+ * Data with at most this many counted characters always fits. A character takes at most 6 bytes, as an escape. A number counts as
+ * two and takes at most 25. So 13 bytes for each are enough. An integer, because V8 allocates memory for other numbers.
  */
 const SAFE_CHARACTERS = Math.floor(MAX_RESPONSE / 13);
 
@@ -52,8 +52,8 @@ export function stringifyResult(result: FormattedExecutionResult): string {
   return `${JSON.stringify(others).slice(0, -1)},"data":${text}}`;
 }
 
-/** Whether the JSON text of data is too long for a response. Where the characters do not decide it, makes the text. */
-async function isTooLong(data: object | null | undefined, beforeText: () => Promise<void>): Promise<boolean> {
+/** Whether the JSON text of data is too long for a response. Where the characters do not decide it, makes the text and keeps it. */
+async function measureAndKeepText(data: object | null | undefined, beforeText: () => Promise<void>): Promise<boolean> {
   const characters = charactersOf(data);
   if (!data || characters <= SAFE_CHARACTERS) return false;
   if (characters > MAX_RESPONSE) return true;
@@ -69,16 +69,16 @@ async function isTooLong(data: object | null | undefined, beforeText: () => Prom
  */
 export async function formatResult(
   { data, errors = [] }: ExecutionResult,
-  { caller, record, loaders, call }: Context,
+  { caller, record, loaders, callContext }: Context,
   report: ReportError,
   beforeText: () => Promise<void>,
 ): Promise<FormattedExecutionResult<Record<string, unknown>>> {
   const isMutation = record.type === 'mutation';
-  const tooLong = await isTooLong(data, beforeText);
+  const tooLong = await measureAndKeepText(data, beforeText);
   if (errors.length === 0 && data !== undefined && !tooLong) return { data };
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
-  for (const error of shown) if (!isIntended(error)) report(error, call.requestId, caller.name);
+  for (const error of shown) if (!isIntended(error)) report(error, callContext.requestId, caller.name);
   if (tooLong) return { data: null, errors: isMutation ? loaders.writes.errorOfEach(TOO_LONG) : [TOO_LONG] };
   const formatted = shown.map(format);
   if (next) {
@@ -103,9 +103,9 @@ export function completeResponse(response: FormattedExecutionResult, context: Co
     record.codes = [...new Set(response.errors.map(({ extensions }) => String(extensions?.['code'])))];
   if (!production) {
     extensions['upstream'] = record.calls.map(
-      ({ endpoint: { method, template, operation }, status, began, ms, queueMs, attempts, error }) => {
+      ({ endpoint: { method, template, operationId }, status, began, ms, queueMs, attempts, error }) => {
         const times = { startMs: rounded(began - record.started), ms: rounded(ms), queueMs: rounded(queueMs) };
-        return { method, template, operation, status, ...times, attempts, outcome: error ?? 'OK' };
+        return { method, template, operation: operationId, status, ...times, attempts, outcome: error ?? 'OK' };
       },
     );
   }

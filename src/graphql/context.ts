@@ -20,7 +20,7 @@ export interface Context {
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
   /** What REST calls need. The loaders have this same object. */
-  call: CallContext;
+  callContext: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
   hashFriend: HashFriend;
@@ -71,13 +71,13 @@ export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'rates
 }
 
 /** What is known of an operation when its execution begins. */
-type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation' | 'owner'>;
+type OperationStart = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation' | 'owner'>;
 
-export function createContext(options: ContextOptions, begun: Begun): Context {
-  const { requestId, caller, record, cancellation, owner } = begun;
+export function createContext(options: ContextOptions, start: OperationStart): Context {
+  const { requestId, caller, record, cancellation, owner } = start;
   const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
   const budget = createBudget(maxUpstreamCalls);
-  const call: CallContext = {
+  const callContext: CallContext = {
     requestId,
     cancellation,
     owner,
@@ -87,7 +87,7 @@ export function createContext(options: ContextOptions, begun: Begun): Context {
       if (isServer(caller)) record.players = (record.players ?? new Set()).add(playerUniqueId);
     },
   };
-  const loaders = new Loaders({ rest, call, caller, record, budget, rates, onBatch });
+  const loaders = new Loaders({ rest, callContext, caller, record, budget, rates, onBatch });
   const extensions = { requestId };
-  return { caller, complexity: 0, budget, call, loaders, idempotency, hashFriend, rules, record, extensions };
+  return { caller, complexity: 0, budget, callContext, loaders, idempotency, hashFriend, rules, record, extensions };
 }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { OptionalRedis } from '../impatience.ts';
+import type { OptionalRedis } from '../redis-timeout.ts';
 
 /** One idempotency key. All texts are hashes. */
 export interface Key {
@@ -20,7 +20,7 @@ export interface KeyStore {
    * releases the key, which may have been stored.
    */
   claim(key: Key, entry: string): Promise<Found | undefined>;
-  /** Replaces the entry of a key that the caller has claimed; later, when the store does not take it now. Never rejects. */
+  /** Replaces the entry of a claimed key; later, when the store does not take it now. Never rejects. */
   replace(key: Key, entry: string): Promise<unknown>;
   /** Deletes a key if it has this entry: after a claim with which nothing was done. Never rejects. */
   release(key: Key, entry: string): Promise<unknown>;
@@ -121,14 +121,14 @@ redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 const MAX_LATE = 10_000;
 const TRY_LATE_MS = 1_000;
 
-/** Keys in Redis, for all replicas. `patience` rejects when Redis takes too long. */
-export function createRedisKeyStore(redis: Redis, patience: OptionalRedis['impatience']): KeyStore {
+/** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */
+export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): KeyStore {
   type Change = () => Promise<unknown>;
   /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
   const late = new LRUCache<string, Change[]>({ max: MAX_LATE, ttl: KEPT_MS });
   let timer: NodeJS.Timeout | undefined;
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
-    patience(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
+    withLongTimeout(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
   const tryLater = () => {
     if (!timer) timer = setTimeout(tryOne, TRY_LATE_MS).unref();
   };
@@ -183,7 +183,8 @@ export function createRedisKeyStore(redis: Redis, patience: OptionalRedis['impat
         throw error;
       }
     },
-    replace: ({ key }, entry) => change(key, () => patience(() => redis.set(`key:${key}`, entry, 'PX', KEPT_MS))),
+    replace: ({ key }, entry) =>
+      change(key, () => withLongTimeout(() => redis.set(`key:${key}`, entry, 'PX', KEPT_MS))),
     release,
   };
 }

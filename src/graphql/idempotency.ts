@@ -17,7 +17,7 @@ interface KeyedEvents {
   playerUniqueId: string;
   idempotencyKey: string;
   events: readonly { name: string; metadata?: object | null | undefined }[];
-  call: Pick<CallContext, 'cancellation'>;
+  callContext: Pick<CallContext, 'cancellation'>;
 }
 
 /** How long a claim lasts after the deadline of its operation, in milliseconds: time to store the outcome. */
@@ -41,7 +41,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyKeys']) {
   return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<boolean> => {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
-    const { deadline } = keyed.call.cancellation;
+    const { deadline } = keyed.callContext.cancellation;
     // Names of callers and players can be personal data, so the store gets hashes.
     const key = {
       key: hashOf([caller.key, playerUniqueId, idempotencyKey]),

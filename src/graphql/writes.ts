@@ -24,7 +24,7 @@ export function userErrorAt(path: string[], problem: Problem | undefined): UserE
 }
 
 /** Sends a write of one operation. */
-export type Send<Result> = (rest: RestClient, call: CallContext) => Promise<Result>;
+export type Send<Result> = (rest: RestClient, callContext: CallContext) => Promise<Result>;
 
 /** Thrown by a write that changed nothing, because the client must correct its input. */
 export class InputRefused extends Error {
@@ -42,7 +42,7 @@ export class InputRefused extends Error {
  * a referral active).
  */
 export function createWrites(dependencies: LoaderDependencies, clearCaches: () => void) {
-  const { rest, call, budget, record } = dependencies;
+  const { rest, callContext, budget, record } = dependencies;
   /** By the response key of the mutation field. */
   const outcomes = new Map<string | number, WriteOutcome>();
   /** Whether the whole operation may be sent again. */
@@ -83,7 +83,7 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
       if (problems.length > 0) return refused(problems);
       try {
         budget.take(1);
-        const result = await send(rest, call).finally(clearCaches);
+        const result = await send(rest, callContext).finally(clearCaches);
         outcomes.set(field, 'DONE');
         repeatable &&= isKeyed;
         return { result, userErrors: [] };

@@ -42,7 +42,7 @@ export function readBody(
       const needed = used + chunk.length;
       pieces += 1;
       if (needed > limit || pieces > MAX_PIECES) return reject(TOO_LARGE);
-      if (admitted?.slot.hold(chunk.length) === false) return reject(OVERLOADED);
+      if (admitted?.slot.addBytes(chunk.length) === false) return reject(OVERLOADED);
       if (admitted) admitted.bytes = needed;
       if (needed > body.length) body = Buffer.concat([body.subarray(0, used)], Math.min(limit, 2 * needed));
       chunk.copy(body, used);
@@ -60,7 +60,7 @@ async function decodeBody({ headers, admitted }: FastifyRequest, body: Buffer, l
   if (decoded === 'too large') throw TOO_LARGE;
   if (typeof decoded === 'string')
     throw badRequest(`The body is ${decoded}: its content-encoding is ${JSON.stringify(encoding)}.`);
-  if (admitted?.slot.hold(decoded.length) === false) throw OVERLOADED;
+  if (admitted?.slot.addBytes(decoded.length) === false) throw OVERLOADED;
   if (admitted) admitted.bytes += decoded.length;
   return decoded;
 }

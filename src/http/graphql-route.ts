@@ -17,16 +17,16 @@ import { OVERLOADED, oncePerMinute, type Slot, type Slots } from './overload.ts'
 
 const afterSockets = batchPerTick(setImmediate);
 
-/** What Apollo Server reads to prevent forged requests, and what its plugin reads. */
-const READ = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name', SHOW_COST];
+/** The headers that Apollo Server reads to prevent forged requests, and that its plugin reads. */
+const FOR_APOLLO = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name', SHOW_COST];
 
 /** A response of more characters is encoded in a turn of the event loop of its own, and once: 4 MB take 10 to 20 ms. */
 const LONG_TEXT = 65_536;
 
-/** Of a request that is refused, so many bytes of the body cost one operation. */
+/** A refused request consumes one more operation for each so many bytes of its body. */
 const BYTES_PER_UNIT = 25_000;
 
-export interface GraphQLRoute {
+interface GraphQLRoute {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
   slots: Slots;
@@ -40,7 +40,7 @@ export interface GraphQLRoute {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its caller and slot, the length of its body, and what cancels it. Null before that, and for a browser that opens the page. */
+    /** Its caller and slot, the length of its body, what cancels it. Null until it is admitted, and for the page of the IDE. */
     admitted: { caller: Caller; slot: Slot; bytes: number; cancellation?: Cancellation } | null;
   }
 }
@@ -56,9 +56,10 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
     scope.addHook('onSend', ({ record, admitted }, reply, payload, done) => {
       const { caller, bytes = 0 } = admitted ?? {};
-      // The request has consumed one unit. A body that is refused takes more time to read.
+      // The request has consumed one operation. A body that is refused takes more time to read.
       const more = Math.floor(bytes / BYTES_PER_UNIT);
       if (caller && reply.statusCode >= 400 && more > 0) route.rates.penalty(caller, more);
+      // Also for a request that was refused before it was admitted.
       if (record?.caller) void reply.headers(route.rates.headersOf(record.caller));
       done(null, payload);
     });
@@ -88,7 +89,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
       },
       handler: async ({ admitted }, reply) => {
         if (!admitted) return route.sendPage?.(reply);
-        const release = admitted.slot.use();
+        const release = admitted.slot.occupy();
         try {
           return await respondTo(route, admitted, reply);
         } finally {
@@ -109,7 +110,7 @@ type Admitted = NonNullable<FastifyRequest['admitted']>;
 function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
   // A pipelined response emits no `close` when its connection closes before its turn, so the socket is watched too. `end` can
   // run twice.
-  const release = admitted.slot.use();
+  const release = admitted.slot.occupy();
   const end = () => {
     socket.off('close', end);
     release();
@@ -121,16 +122,16 @@ function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, {
 
 async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
   const { caller, slot } = admitted;
-  const { id: requestId, method, headers: all, url, body } = reply.request;
-  const { record } = reply.request;
+  const { id: requestId, method, headers: all, url, body, record } = reply.request;
   if (!record) throw new Error('The hook of every request creates its record.');
   const headers = new HeaderMap();
-  for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
+  for (const name of FOR_APOLLO) if (typeof all[name] === 'string') headers.set(name, all[name]);
   // Of any other type, Apollo Server would answer its errors with 406, and not say what is wrong.
   headers.set('accept', responseType(all));
   const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
+  // Puts the text of an operation in the place of its id or hash.
   await route.prepare(httpGraphQLRequest, caller, record);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
@@ -138,13 +139,13 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
   const owner = isServer(caller) ? undefined : slot.owner;
   const context = createContext(route.contextOptions, { requestId, caller, record, cancellation, owner });
-  const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
-  const text = applyResponse(await response.finally(() => cancellation.end()), reply);
+  const executed = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
+  const text = applyResponse(await executed.finally(() => cancellation.end()), reply);
   if (text.length > LONG_TEXT) await nextTurn();
   // Encoded once for its length and for the socket, unless it is short: Node sends a short text in one piece with its headers.
   const payload = text.length > LONG_TEXT ? Buffer.from(text) : text;
   // Clients that do not read must not fill the memory.
-  if (slot.hold(Buffer.byteLength(payload))) return payload;
+  if (slot.addBytes(Buffer.byteLength(payload))) return payload;
   if (record.type !== 'mutation') throw OVERLOADED;
   record.codes = [OVERLOADED.code];
   void reply.code(503);

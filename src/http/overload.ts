@@ -83,7 +83,14 @@ export function oncePerMinute(): (write: () => void) => void {
 
 export type Slots = ReturnType<typeof createSlots>;
 /** The place of one request in flight. */
-export type Slot = Exclude<ReturnType<Slots['offer']>, string>;
+export interface Slot {
+  /** The same object for all requests of the caller in flight: queues use its identity, not its figures. */
+  readonly owner: object;
+  /** Counts bytes of the request's body, or of its response; false when there are too many already. */
+  addBytes(bytes: number): boolean;
+  /** Takes the slot for the response, or for the operation. Returns what ends this use; the last end gives the slot back. */
+  occupy(): () => void;
+}
 
 /**
  * Bounds the requests in flight, and the bytes of their bodies and responses.
@@ -104,7 +111,7 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
         if (all.requests === 0) resolve();
       }),
     /** A slot for a request, which is taken while something uses it; the reason when there is none for this caller. */
-    offer(caller: Caller) {
+    offer(caller: Caller): Slot | string {
       if (isUnderPressure()) return UNDER_PRESSURE;
       const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
       byCaller.set(caller.key, own);
@@ -121,18 +128,15 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
         if (all.requests === 0) onIdle();
       };
       return {
-        /** The same object for all requests of the caller in flight. */
         owner: own,
-        /** Counts bytes of the request's body, or of its response; false when there are too many already. */
-        hold(bytes: number): boolean {
+        addBytes(bytes) {
           // The client disconnected, and the operation is over: the response is not sent.
           if (users === 0) return true;
           const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
           if (fits) count(0, bytes);
           return fits;
         },
-        /** Takes the slot for the response, or for the operation. Returns what ends this use, once; the last end gives it back. */
-        use(): () => void {
+        occupy() {
           users += 1;
           if (users === 1) count(1, 0);
           let ended = false;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Caller, isServer } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
-import type { OptionalRedis } from '../impatience.ts';
+import type { OptionalRedis } from '../redis-timeout.ts';
 import { createAddressKeys } from './addresses.ts';
 
 type Windows = ReturnType<typeof createWindows>;
@@ -113,13 +113,13 @@ export function createWindows(name: string, most: number, windowMs: number, shar
   /** What Redis says of a window; undefined when it does not answer, or need not be asked. */
   const ask = async (key: string, points: number, isForced: boolean) => {
     const window = windowOf(key);
-    const isKnown = window.used >= most && performance.now() - window.toldAt < ASK_AGAIN_MS;
-    if (!shared || (isKnown && !isForced)) return undefined;
+    const isExhausted = window.used >= most && performance.now() - window.toldAt < ASK_AGAIN_MS;
+    if (!shared || (isExhausted && !isForced)) return undefined;
     // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
     const hashed = `rate:${name}:${hash('sha256', key, 'base64url').slice(0, 22)}`;
     window.asked += points;
     const answer = await shared
-      .impatience(() => shared.redis.eval(COUNT, 1, hashed, points, most, windowMs, isForced ? 1 : 0))
+      .withTimeout(() => shared.redis.eval(COUNT, 1, hashed, points, most, windowMs, isForced ? 1 : 0))
       .catch(() => undefined);
     window.asked -= points;
     if (!Array.isArray(answer)) return undefined;

@@ -1,7 +1,7 @@
 /* The texts of automatic persisted queries. They are bounded, since any caller can add some; clients send a removed one again. */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { OptionalRedis } from '../impatience.ts';
+import type { OptionalRedis } from '../redis-timeout.ts';
 
 export type PersistedQueryStore = ReturnType<typeof createPersistedQueryStore>;
 
@@ -45,7 +45,7 @@ export function createPersistedQueryStore(shared: OptionalRedis | undefined) {
   });
   const use = async (key: string, ...text: string[]): Promise<unknown> =>
     shared
-      ?.impatience(() => shared.redis.eval(USE, 2, key, 'apq-used', KEPT_SECONDS, MAX_TEXTS, ...text))
+      ?.withTimeout(() => shared.redis.eval(USE, 2, key, 'apq-used', KEPT_SECONDS, MAX_TEXTS, ...text))
       .catch(() => undefined);
   return {
     async get(key: string) {

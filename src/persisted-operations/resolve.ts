@@ -55,8 +55,8 @@ export function createPersistedOperations(
     /** The name of the manifest file that lists a text; undefined for a text that none lists. */
     manifestOf: (text: string) => fileOf.get(text),
     /**
-     * The text; undefined for an id that nobody has registered, of which Apollo Server returns the error. `isListed` if
-     * the manifest has it; `textOfId` is what Apollo Server gets in place of an id.
+     * `text` is the operation; undefined for a hash that nobody has registered, for which Apollo Server returns the error.
+     * `isListed`: the manifest has it. `textOfId` is set if the request has the id of a listed text: it replaces the id.
      */
     async resolve(query: string | undefined, body: Json, caller: Caller) {
       const apollo = isJson(body['extensions']) ? (body['extensions']['persistedQuery'] ?? undefined) : undefined;

@@ -7,7 +7,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/environment.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 import { secureContext, type Tls } from '../config/tls.ts';
-import { createImpatience } from '../impatience.ts';
+import { createRedisTimeout } from '../redis-timeout.ts';
 
 /** How often Redis is checked, and the least time between two connections to another primary, in milliseconds. */
 const CHECK_MS = 1_000;
@@ -107,13 +107,13 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
     }
     problem = found;
   };
-  const patience = createImpatience(options.timeoutMs, 0);
+  const withLongTimeout = createRedisTimeout(options.timeoutMs, 0);
   // A write: a Redis that is full, or a replica, still answers reads. Not in a script, where Redis 6 has other messages.
   let isAllowed = false;
   const ask = () =>
     redis.set('check', '', 'PX', CHECK_MS).then(() => isAllowed || redis.eval(USE_ALL, 1, 'check', CHECK_MS));
   const check = async () => {
-    const error = await patience(ask).then(
+    const error = await withLongTimeout(ask).then(
       () => undefined,
       ({ message }: Error) => (redis.status === 'ready' ? message : 'there is no connection'),
     );
@@ -138,9 +138,9 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
   return {
     redis,
     /** For what can be done without Redis. */
-    impatience: createImpatience(),
+    withTimeout: createRedisTimeout(),
     /** For what cannot: rejects when Redis takes longer than `timeoutMs`. */
-    patience,
+    withLongTimeout,
     /** Whether Redis is connected and accepted the last write. */
     isUp: () => redis.status === 'ready' && !problem,
     stop() {

@@ -13,14 +13,7 @@ import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
 import type { UpstreamRequest } from './exchange.ts';
 import { Queue } from './queue.ts';
-import {
-  Call,
-  type CallContent,
-  type CallOptions,
-  type EndpointState,
-  type PlayerUpsertRequest,
-  type TrackEventsRequest,
-} from './send.ts';
+import { Call, type CallContent, type CallOptions, type PlayerUpsertRequest, type TrackEventsRequest } from './send.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
@@ -48,7 +41,7 @@ export function createRestClient(options: RestClientOptions) {
   const createRequest = createRequests(baseUrl, options);
   const openPool = createPoolOpener(baseUrl.origin, options);
   /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
-  const stateOf = (endpoint: endpoints.Endpoint): EndpointState => {
+  const stateOf = (endpoint: endpoints.Endpoint) => {
     const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
     const queue = new Queue(endpoint, new Connections(openPool), connections);
     const retryBudget = createRetryBudget(now);

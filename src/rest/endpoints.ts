@@ -13,18 +13,18 @@ export type Endpoint = ReturnType<typeof endpoint>;
 export const ID_PLACEHOLDER = '{playerUniqueId}';
 
 /**
- * @param operation Its `operationId` in schema/rest-service.openapi.yaml.
+ * @param operationId Its `operationId` in schema/rest-service.openapi.yaml.
  * @param template Its path, with a placeholder for the id.
  */
 function endpoint(
-  operation: string,
+  operationId: string,
   method: Method,
   template: string,
   retry: Retry,
   { secret = false, acknowledges = false } = {},
 ) {
   return {
-    operation,
+    operationId,
     method,
     template,
     retry,

@@ -20,7 +20,7 @@ const RETRY_DELAY_MS = 100;
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
 /** What the calls of one endpoint share. */
-export interface EndpointState {
+interface EndpointState {
   endpoint: Endpoint;
   /** Throws a `RangeError` for an id that cannot be sent. */
   createRequest(endpoint: Endpoint, content: CallContent, callContext: CallContext): UpstreamRequest;
@@ -91,7 +91,7 @@ export class Call<Result> {
         const response = await exchange.response;
         callContext.cancellation.listeners.delete(onCancel);
         const earlierMaybeDone = this.#maybeDone;
-        const read = this.#endAttempt(exchange, permit, response);
+        const read = this.#endAttempt(exchange, permit, response, earlierMaybeDone);
         if (!(read instanceof Error)) return decode(read, earlierMaybeDone);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(read);
         if (delayMs === undefined) throw read;
@@ -146,7 +146,7 @@ export class Call<Result> {
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
-  #endAttempt(exchange: Exchange, permit: Permit, response: UpstreamResponse | UpstreamError) {
+  #endAttempt(exchange: Exchange, permit: Permit, response: UpstreamResponse | UpstreamError, maybeDone: boolean) {
     const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
@@ -156,7 +156,6 @@ export class Call<Result> {
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += startedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
-    const maybeDone = this.#maybeDone;
     this.#maybeDone ||= exchange.sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
     const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
@@ -210,10 +209,8 @@ export class Call<Result> {
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */
   #withOutcome(cause: unknown): UpstreamError {
-    const isUpstreamError = cause instanceof UpstreamError;
-    const error = isUpstreamError
-      ? cause
-      : new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'Cannot be decoded', { cause });
+    const isOurs = cause instanceof UpstreamError;
+    const error = isOurs ? cause : new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'Cannot be decoded', { cause });
     if (this.#state.endpoint.method === 'GET') return error;
     const outcome = this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE';
     const retryable = error.retryable && !this.#maybeDone;

@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { Secret } from '../../src/config/secret.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from '../../src/graphql/idempotency-store.ts';
-import { createImpatience } from '../../src/impatience.ts';
 import { connectRedis } from '../../src/process/redis.ts';
+import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
@@ -296,7 +296,7 @@ describe('keys in memory', () => {
     const account = { baseUrl: 'http://rewards.example', apiKey: new Secret('key') };
     const shared = await connectRedis(new Secret(url), account, pino({ level: 'silent' }), { timeoutMs: 50 });
     atEnd(() => shared.stop());
-    const store = createRedisKeyStore(shared.redis, shared.patience);
+    const store = createRedisKeyStore(shared.redis, shared.withLongTimeout);
     const claimed = store.claim({ key: 'busy', caller: 'one', max: 3 }, 'entry');
     // It is written in this turn; then nothing is read for longer than Redis may take.
     await new Promise(setImmediate);
@@ -305,7 +305,7 @@ describe('keys in memory', () => {
   });
 
   test('keys that ended no longer count, and the oldest that count say when another one may come', async () => {
-    const store = createRedisKeyStore(inspect, createImpatience(5_000, 0));
+    const store = createRedisKeyStore(inspect, createRedisTimeout(5_000, 0));
     const claim = (key: string) => store.claim({ key, caller: 'one', max: 3 }, 'entry');
     for (const key of ['first', 'second', 'third']) expect(await claim(key)).toBeUndefined();
     const counts = Object.values(await inspect.hgetall('keys-of:one'));
@@ -379,7 +379,7 @@ describe('keys in memory', () => {
       const own = await startRedis();
       const client = new Redis(own.port);
       atEnd(() => client.disconnect());
-      const store = createRedisKeyStore(client, createImpatience(5_000, 0));
+      const store = createRedisKeyStore(client, createRedisTimeout(5_000, 0));
       const key = { key: 'order-7', caller: 'kiosk', max: 3 };
       expect(await store.claim(key, 'first')).toBeUndefined();
       await client.replicaof('127.0.0.1', '1');
@@ -421,10 +421,10 @@ describe('keys in memory', () => {
     await client.ping();
     own.hang();
     let asked = 0;
-    const patience = createImpatience(20, 0);
+    const withLongTimeout = createRedisTimeout(20, 0);
     const store = createRedisKeyStore(client, (ask) => {
       asked += 1;
-      return patience(ask);
+      return withLongTimeout(ask);
     });
     const key = { key: 'order-9', caller: 'till', max: 100 };
     for (let n = 0; n < 60; n += 1) await expect(store.claim(key, `claim-${n}`)).rejects.toThrow();

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config/config.ts';
-import { createImpatience } from '../../src/impatience.ts';
 import { createLog } from '../../src/process/log.ts';
 import { connectRedis } from '../../src/process/redis.ts';
+import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
 import { atEnd } from './at-end.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
@@ -21,7 +21,7 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway, or of Redis.
   const redis =
     config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log, { timeoutMs: config.REDIS_TIMEOUT_MS }));
-  const shared = redis && { ...redis, impatience: createImpatience(1_000) };
+  const shared = redis && { ...redis, withTimeout: createRedisTimeout(1_000) };
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, status, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
   atEnd(async () => {

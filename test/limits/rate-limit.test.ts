@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import { describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { loadConfig } from '../../src/config/config.ts';
-import { createImpatience } from '../../src/impatience.ts';
 import { clientAddress, createAddressKeys } from '../../src/limits/addresses.ts';
 import { createRateLimits } from '../../src/limits/rate-limits.ts';
+import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
 import { post, startBoth } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
@@ -345,7 +345,7 @@ describe('failed authentications', () => {
     for (const redis of [undefined, ...clients]) {
       if (redis) atEnd(() => redis.disconnect());
       const rates = { ...loadConfig({}).rates, failedAuthentications: { perSecond: 1, burst: 10 } };
-      const { failuresOf } = createRateLimits(rates, redis && { redis, impatience: createImpatience(1_000) });
+      const { failuresOf } = createRateLimits(rates, redis && { redis, withTimeout: createRedisTimeout(1_000) });
       const { count, forgive } = failuresOf('192.0.2.1');
       for (let forgiven = 0; forgiven < 5; forgiven += 1) forgive();
       const counted = await Promise.allSettled(Array.from({ length: 11 }, count));

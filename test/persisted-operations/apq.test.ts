@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createImpatience } from '../../src/impatience.ts';
 import { createPersistedQueryStore } from '../../src/persisted-operations/automatic.ts';
+import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { get, post, startBoth } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
@@ -95,7 +95,7 @@ test('the store forgets what was asked for longest ago, and never holds more tha
   async () => {
     const redis = new Redis((await startRedis()).port);
     atEnd(() => redis.disconnect());
-    const replica = () => createPersistedQueryStore({ redis, impatience: createImpatience(10_000) });
+    const replica = () => createPersistedQueryStore({ redis, withTimeout: createRedisTimeout(10_000) });
     const keyOf = (text: string) => `apq:${sha256(text)}`;
     const first = replica();
     const register = (texts: string[]) => Promise.all(texts.map((text) => first.set(keyOf(text), text)));

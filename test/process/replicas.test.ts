@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { loadConfig } from '../../src/config/config.ts';
-import { createImpatience } from '../../src/impatience.ts';
 import { createRateLimits } from '../../src/limits/rate-limits.ts';
+import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { JSON_TYPE } from '../hostile/row.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway } from '../kit/gateway.ts';
@@ -113,7 +113,7 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
     const failedAuthentications = { perSecond: 1, burst: 10 };
     const rates = createRateLimits(
       { ...loadConfig({}).rates, failedAuthentications },
-      { redis, impatience: createImpatience(1_000) },
+      { redis, withTimeout: createRedisTimeout(1_000) },
     );
     const { count, forgive } = rates.failuresOf('192.0.2.1');
     const counted = await Promise.allSettled(Array.from({ length: 11 }, count));

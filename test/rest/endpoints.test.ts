@@ -76,7 +76,7 @@ test('a call is reported to its operation and to the observer, without ids and k
   const op = operation();
   await rest.listReferrals('p1', 1, 50, op);
   const name = 'GET /integrations/players/{playerUniqueId}/referrals';
-  const endpoint = expect.objectContaining({ name, operation: 'listPlayerReferrals' });
+  const endpoint = expect.objectContaining({ name, operationId: 'listPlayerReferrals' });
   const times = { ms: expect.any(Number), queueMs: expect.any(Number) };
   const record = { endpoint, began: expect.any(Number), status: 200, ...times, attempts: 1, error: undefined };
   expect(op.records).toEqual([record]);

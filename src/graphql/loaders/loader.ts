@@ -8,7 +8,7 @@ import type { OperationRecord } from '../../telemetry/observe.ts';
 
 export interface LoaderDependencies {
   rest: RestClient;
-  call: CallContext;
+  callContext: CallContext;
   caller: Caller;
   record: OperationRecord;
   budget: ReturnType<typeof createBudget>;
@@ -42,6 +42,6 @@ export function createLoader<Key, Value, CacheKey = Key>(
   options?: Options<Key, Value, CacheKey>,
 ): DataLoader<Key, Value, CacheKey> {
   const all = (keys: readonly Key[]) => begin(keys).catch((error: Error) => keys.map(() => error));
-  // DataLoader resolves a key with what is in its place: with a promise, when that is resolved. Its types do not say so.
+  // DataLoader resolves a key with what is in its place. If that is a promise, the key settles with it. Its types do not say so.
   return new DataLoader(all as unknown as BatchLoadFn<Key, Value>, options);
 }

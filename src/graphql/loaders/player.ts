@@ -11,11 +11,11 @@ interface PlayerKey {
  * Players, each read once per operation and language. A player is read in the requested language, else in its primary language
  * (`en` of `en-US`), else in the default one. Only the service knows which languages the account has; it rejects others.
  */
-export function createPlayerLoader({ rest, call, budget, onBatch }: LoaderDependencies) {
+export function createPlayerLoader({ rest, callContext, budget, onBatch }: LoaderDependencies) {
   const begin = async (keys: readonly PlayerKey[]) => {
     onBatch('players', keys.length);
     budget.take(keys.length);
-    return keys.map(({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, call));
+    return keys.map(({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, callContext));
   };
   // An id has no line break, so the key is unambiguous.
   const loader = createLoader<PlayerKey, Player | null, string>(begin, {

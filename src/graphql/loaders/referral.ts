@@ -28,7 +28,7 @@ type Result = ReferralPage | null;
 export type ReferralLoader = ReturnType<typeof createReferralLoader>;
 
 /** Players' lists of referred friends, each page read once per operation. Null for a player that does not exist. */
-export function createReferralLoader({ rest, call, budget, onBatch }: LoaderDependencies) {
+export function createReferralLoader({ rest, callContext, budget, onBatch }: LoaderDependencies) {
   /** Each page has the totals, so totals come with a page of the same player that is read anyway. */
   async function begin(keys: readonly Key[]): Promise<Promise<Result>[]> {
     onBatch('referrals', keys.length);
@@ -36,7 +36,7 @@ export function createReferralLoader({ rest, call, budget, onBatch }: LoaderDepe
     budget.take(keys.filter(([id, page]) => page || !paged.has(id)).length);
     const pages = new Map<string, Promise<Result>>();
     const read = (id: string, { page, limit } = TOTALS) => {
-      const result = rest.listReferrals(id, page, limit, call);
+      const result = rest.listReferrals(id, page, limit, callContext);
       pages.set(id, result);
       return result;
     };

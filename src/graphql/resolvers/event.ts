@@ -18,12 +18,13 @@ export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
     if (!context.eventsAllowed) throw new ClientError('FORBIDDEN', NOT_ALLOWED);
     const { caller, idempotency, loaders, record } = context;
     const { playerUniqueId, idempotencyKey: key, events } = input;
-    const send: Send<void> = async (rest, call) => {
+    const send: Send<void> = async (rest, callContext) => {
       record.reports ??= { keyed: 0, unkeyed: 0, repeated: 0 };
       record.reports[key == null ? 'unkeyed' : 'keyed'] += 1;
-      if (key == null) return await rest.trackEvents(eventBody(input), call);
-      const keyed = { caller, playerUniqueId, idempotencyKey: key, events, call };
-      const track = (cancellation: Cancellation) => rest.trackEvents(eventBody(input), { ...call, cancellation });
+      if (key == null) return await rest.trackEvents(eventBody(input), callContext);
+      const keyed = { caller, playerUniqueId, idempotencyKey: key, events, callContext };
+      const track = (cancellation: Cancellation) =>
+        rest.trackEvents(eventBody(input), { ...callContext, cancellation });
       if (await idempotency(keyed, track)) record.reports.repeated += 1;
     };
     const { userErrors } = await loaders.writes.perform(info.path.key, eventProblems(input), send, key != null);

@@ -112,14 +112,14 @@ export const entityQueries = {
 export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePlayer'> = {
   upsertPlayer: async (_parent, { input }, { loaders: { writes } }, { path }) => {
     const { playerUniqueId } = input;
-    const { result, userErrors } = await writes.perform(path.key, upsertProblems(input), (rest, call) =>
-      rest.upsertPlayer(upsertBody(input), call),
+    const { result, userErrors } = await writes.perform(path.key, upsertProblems(input), (rest, callContext) =>
+      rest.upsertPlayer(upsertBody(input), callContext),
     );
     return { playerUniqueId, serviceId: result?.serviceId ?? null, userErrors };
   },
   deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes } }, { path }) => {
-    const { userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), async (rest, call) => {
-      if ((await rest.deletePlayer(playerUniqueId, call)) === 'not-found') throw new InputRefused(NOT_FOUND);
+    const { userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), async (rest, callContext) => {
+      if ((await rest.deletePlayer(playerUniqueId, callContext)) === 'not-found') throw new InputRefused(NOT_FOUND);
     });
     return { deletedPlayerUniqueId: userErrors.length > 0 ? null : playerUniqueId, userErrors };
   },

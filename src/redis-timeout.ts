@@ -3,14 +3,14 @@ import type { Redis } from 'ioredis';
 /** Redis, for what can be done without it. */
 export interface OptionalRedis {
   redis: Redis;
-  impatience: ReturnType<typeof createImpatience>;
+  withTimeout: ReturnType<typeof createRedisTimeout>;
 }
 
 /**
  * Returns a function that rejects when what it asks for takes longer than `waitMs`; for `pauseMs` after that it rejects at once,
  * so that not every operation waits for a server that hangs. What was asked for may still arrive there.
  */
-export function createImpatience(waitMs = 40, pauseMs = 1_000) {
+export function createRedisTimeout(waitMs = 40, pauseMs = 1_000) {
   let pausedUntil = 0;
   return <Answer>(ask: () => Promise<Answer>): Promise<Answer> =>
     new Promise((resolve, reject) => {
