@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -184,7 +185,8 @@ type Found = Promise<LookupAddress[]>;
 /**
  * One look-up for all connections that are opened together, and for those of the next two seconds. The platform does each in
  * one of four threads: with a slow name server, those for 64 connections to each endpoint would take minutes. A name server
- * that fails for some minutes stops no connection: then the last addresses are used.
+ * that fails for some minutes stops no connection: then the last addresses are used. Connections begin with different addresses of
+ * the family that the platform prefers, so that each server of a name gets its share of them.
  */
 function createLookup(avoided: { has(address: string): boolean }): LookupFunction {
   const recent = new Map<string, Found>();
@@ -215,7 +217,10 @@ function createLookup(avoided: { has(address: string): boolean }): LookupFunctio
   return (hostname, options, callback) => {
     find(hostname, options).then(
       (found) => {
-        const addresses = found.toSorted((a, b) => Number(avoided.has(a.address)) - Number(avoided.has(b.address)));
+        const last = ({ address, family }: LookupAddress) =>
+          2 * Number(avoided.has(address)) + Number(family !== found[0]?.family);
+        const at = randomInt(Math.max(1, found.length));
+        const addresses = [...found.slice(at), ...found.slice(0, at)].toSorted((a, b) => last(a) - last(b));
         const [{ address, family } = { address: '', family: 4 }] = addresses;
         if (options.all) callback(null, addresses);
         else callback(null, address, family);

@@ -154,11 +154,20 @@ for (const [name, env, status, type] of [
 }
 await first.listen();
 
-/** Each read opens a connection. The first address is not reached by the first read, and could be by the others. */
-Object.assign(first, { status: 200, type: 'application/json', connection: 'close' });
+/** Each read opens a connection. */
+Object.assign(first, { status: 200, type: 'application/json', connection: 'close', requests: 0 });
+Object.assign(second, { connection: 'close', requests: 0 });
+zone.addresses = ['127.0.0.11', '127.0.0.12'];
+const shared = await startGateway({});
+const reads = await Promise.all(Array.from({ length: 40 }, (_, n) => shared.read(`r${n}`)));
+say('a name has two servers', { isWell: !reads.includes(false), least: Math.min(first.requests, second.requests) });
+shared.child.kill('SIGKILL');
+
+/** One address is not reached by the first reads, and could be by the others. */
 zone.addresses = ['127.0.0.13', '127.0.0.11'];
 const avoiding = await startGateway({});
-const found = [await avoiding.read('a')];
+const found = [];
+for (let n = 0; n < 20; n += 1) found.push(await avoiding.read(`a${n}`));
 const third = await startService('127.0.0.13');
 for (const id of ['b', 'c', 'd']) found.push(await avoiding.read(id));
 say('an address is not reached', { isWell: !found.includes(false), requests: third.requests });
