@@ -1,8 +1,12 @@
 import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
+import packageJson from '../package.json' with { type: 'json' };
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
 import { lookUp } from './look-up.ts';
+
+/** Some firewalls and proxies refuse requests that do not say what sends them. */
+export const USER_AGENT = `referral-gateway/${packageJson.version}`;
 
 /** The URL of the proxy that leads to an address, with its password; undefined for loopback and for what `NO_PROXY` has. */
 export function proxyFor(url: URL, proxy: EgressProxy | undefined): string | undefined {
@@ -43,11 +47,12 @@ export function createProxyClient(proxy: URL, options: object): Pool {
 }
 
 /** The address of a proxy for undici's `ProxyAgent`, which itself leaves out a user without a password, such as an access key. */
-export function proxyOptions(uri: string): { uri: string; token?: string } {
+export function proxyOptions(uri: string) {
   const { username, password } = new URL(uri);
-  if (username === '') return { uri };
+  const options = { uri, headers: { 'user-agent': USER_AGENT } };
+  if (username === '') return options;
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { uri, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+  return { ...options, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
 /** `fetch` for one address, through the proxy if one leads there. Node's own would choose a proxy itself with NODE_USE_ENV_PROXY=1. */

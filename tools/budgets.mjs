@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 621,
+  '.': 626,
   access: 792,
   config: 943,
   engine: 1317,
@@ -17,8 +17,8 @@ const BUDGETS = {
   limits: 203,
   'persisted-operations': 299,
   process: 868,
-  rest: 1838,
-  telemetry: 526,
+  rest: 1840,
+  telemetry: 529,
 };
 
 const SRC = new URL('../src/', import.meta.url);

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
 import { reveal } from '../config/secret.ts';
+import { USER_AGENT } from '../egress-proxy.ts';
 import type { Json } from '../json.ts';
 import { idProblem } from '../player-id.ts';
 import { createBreakers, createRetryBudget } from './breaker.ts';
@@ -102,9 +102,6 @@ export function createRestClient(options: RestClientOptions) {
     close: () => Promise.all(queues.map((queue) => queue.close())),
   };
 }
-
-/** Some firewalls refuse requests that do not say what sends them. */
-const USER_AGENT = `referral-gateway/${packageJson.version}`;
 
 /** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
 function createRequests({ origin, host, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RestClientOptions) {

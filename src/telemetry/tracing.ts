@@ -11,7 +11,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { FastifyBaseLogger } from 'fastify';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { EgressProxy } from '../config/config.ts';
-import { proxyFor } from '../egress-proxy.ts';
+import { proxyFor, USER_AGENT } from '../egress-proxy.ts';
 import { reasonOf } from '../errors.ts';
 import { ID_PLACEHOLDER } from '../rest/endpoints.ts';
 import type { Trace } from './observe.ts';
@@ -27,6 +27,7 @@ const propagator = new W3CTraceContextPropagator();
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
 export function startTracing(collector: URL, proxy: EgressProxy | undefined, log: FastifyBaseLogger) {
   const via = proxyFor(collector, proxy);
+  const headers = { 'user-agent': USER_AGENT };
   let quietUntil = 0;
   // OpenTelemetry reports a failed export only here.
   const error = (reason: string) => {
@@ -41,7 +42,9 @@ export function startTracing(collector: URL, proxy: EgressProxy | undefined, log
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [
       new BatchSpanProcessor(
-        new OTLPTraceExporter(via === undefined ? {} : { httpAgentOptions: () => new HttpsProxyAgent(via) }),
+        new OTLPTraceExporter(
+          via === undefined ? {} : { httpAgentOptions: () => new HttpsProxyAgent(via, { headers }) },
+        ),
       ),
     ],
   });

@@ -68,6 +68,8 @@ async function startEgressProxy(port: () => number, credentials?: string) {
   });
   server.on('connect', ({ url, headers, rawHeaders }, socket) => {
     seen.push(`CONNECT ${url}`);
+    // Some proxies refuse a tunnel without it.
+    expect(headers['user-agent']).toMatch(/^referral-gateway\/\d/);
     expect(rawHeaders.join()).not.toMatch(new RegExp(`${API_KEY}|${SECRET_KEY}`));
     socket.on('error', () => {});
     const wanted = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;

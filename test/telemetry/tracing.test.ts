@@ -196,8 +196,8 @@ test('the address of traces alone is enough; OTEL_SDK_DISABLED and OTEL_TRACES_E
 
 test('spans reach the collector through the proxy that HTTP_PROXY names', async () => {
   const seen: string[] = [];
-  const proxy = createServer().on('connect', ({ url }, socket) => {
-    seen.push(String(url));
+  const proxy = createServer().on('connect', ({ url, headers }, socket) => {
+    seen.push(`${url} ${headers['user-agent']?.split('/')[0]}`);
     const target = connect(Number(new URL(collector.url).port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
     });
@@ -207,7 +207,7 @@ test('spans reach the collector through the proxy that HTTP_PROXY names', async 
   atEnd(() => proxy.close().closeAllConnections());
   const HTTP_PROXY = `http://127.0.0.1:${Object(proxy.address()).port}`;
   await sendTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.invalid:4318', HTTP_PROXY });
-  expect(seen).toEqual(['collector.invalid:4318']);
+  expect(seen).toEqual(['collector.invalid:4318 referral-gateway']);
   expect(collector.spans()).toHaveLength(3);
 });
 
