@@ -12,8 +12,8 @@ import { isRetryable, type Path, valueAt } from './errors.ts';
 
 /** A result without each field of a query that is null because of an error that may be retried. */
 export function withoutMissing(operation: ApolloLink.Operation, result: ApolloLink.Result): ApolloLink.Result {
-  const { data, errors = [] } = result;
-  const lost = errors.flatMap((error) => (isRetryable(error) && error.path?.length === 1 ? error.path : []));
+  const { data, errors } = result;
+  const lost = (errors ?? []).flatMap((error) => (isRetryable(error) && error.path?.length === 1 ? error.path : []));
   if (!data || lost.length === 0 || operation.operationType !== 'query') return result;
   const left = Object.entries(data).filter(([name, value]) => value !== null || !lost.includes(name));
   const { client, query, variables } = operation;
@@ -56,8 +56,8 @@ export function forgetMissing(): (operation: ApolloLink.Operation, result: Apoll
     };
     return list;
   };
-  return ({ client, query, operationName, operationType, variables }, { data, errors = [] }) => {
-    if (errors.length === 0) return;
+  return ({ client, query, operationName, operationType, variables }, { data, errors }) => {
+    if (!errors?.length) return;
     const { cache } = client;
     const list = listOf(cache);
     const key = JSON.stringify([operationName ?? print(query), variables]);

@@ -113,7 +113,9 @@ async function attemptOf(received: Response, url: string, kind: Kind): Promise<A
   // What a test gives can have `get` alone, or no headers at all.
   received.headers?.forEach?.((value, name) => void headers.append(name, value));
   const text = await received.text();
-  const response = parsed(text);
+  const response = Object(parsed(text));
+  // Some servers write null where there are none.
+  response.errors ??= undefined;
   if (isGatewayResponse(response, status)) return arrived({ status, headers, text, response });
   const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;

@@ -284,6 +284,13 @@ test.each([{ 'x-user': 'Łukasz' }, { 'x user': 'Ann' }])(
   },
 );
 
+test('`errors: null`, as some servers and mocks write it, is no error', async () => {
+  const body = { data: { me: { id: 'p1' } }, errors: null };
+  const fetch = async () => Response.json(body);
+  expect(await (await createFetch({ fetch })(url, post(TRACK))).json()).toEqual(body);
+  expect(await createClient({ url, fetch }).request('{ me { id } }')).toEqual({ data: body.data, errors: [] });
+});
+
 test('an address can have white space around it', async () => {
   expect((await createFetch({ token: valid })(` ${url}\n`, post(READ))).status).toBe(200);
 });
