@@ -127,12 +127,18 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (Array.isArray(error))
     return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one), { cause: one })));
   // Apollo Client: `errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`. Relay: `source`. graphql-request:
-  // `response`. villus: `graphqlErrors`. graphql-hooks: `fetchError` and `httpError`. urql: the others.
+  // `response`. villus: `graphqlErrors`. graphql-hooks: `fetchError` and `httpError`. axios: `response.data`. ofetch and
+  // `fetchBaseQuery` of RTK Query: `data`. urql: the others.
   const known: Readonly<Record<string, unknown>> = Object(error);
-  const { fetchError, networkError = fetchError, httpError, cause, source, bodyText, result, response } = known;
+  const { fetchError, networkError = fetchError, httpError, cause, source, bodyText, result, response, data } = known;
   if (networkError || cause instanceof GatewayError) return gatewayErrors(networkError ?? cause);
   const within = source ?? result ?? parsed(bodyText ?? Object(httpError).body) ?? response;
-  const list = known['errors'] ?? known['graphQLErrors'] ?? known['graphqlErrors'] ?? Object(within).errors;
+  const list =
+    known['errors'] ??
+    known['graphQLErrors'] ??
+    known['graphqlErrors'] ??
+    Object(within).errors ??
+    Object(Object(within).data ?? data).errors;
   if (Array.isArray(list)) return gatewayErrors(list);
   return [new GatewayError(known['extensions'] ? Object(error) : { message: String(error) }, { cause: error })];
 }

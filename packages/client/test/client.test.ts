@@ -452,9 +452,15 @@ test('the errors of every library become errors of the gateway', () => {
   const ofGraphqlRequest = { response: { errors: [one], data: { me: { coupons: null } }, status: 200 }, request: {} };
   const ofRelay = { source: { errors: [one] } };
   const ofHooks = { httpError: { status: 401, statusText: 'Unauthorized', body: text } };
+  const ofOthers = [
+    { name: 'AxiosError', response: { status: 401, data: { errors: [one] } } },
+    { name: 'FetchError', response: new Response(), data: { errors: [one] } },
+    { status: 401, data: { errors: [one] } },
+  ];
   // Of a store that was saved: an error by itself, as TanStack Query has of a query that failed.
   const saved: unknown[] = JSON.parse(JSON.stringify([new GatewayError(one), new GraphQLError(one.message, one)]));
-  for (const error of [...ofApollo, ofRelay, ofHooks, ofGraphqlRequest, [one], [new GatewayError(one)], ...saved]) {
+  const ofLibraries = [...ofApollo, ofRelay, ofHooks, ofGraphqlRequest, ...ofOthers];
+  for (const error of [...ofLibraries, [one], [new GatewayError(one)], ...saved]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
   const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });
