@@ -13,7 +13,7 @@ const BUDGETS = {
   config: 943,
   engine: 1317,
   graphql: 1561,
-  http: 773,
+  http: 780,
   limits: 203,
   'persisted-operations': 299,
   process: 868,

@@ -142,7 +142,7 @@ function createProxyNote(log: Observation['log']) {
   let isNoted = false;
   return ({ headers, ip }: FastifyRequest): void => {
     const forwarded = headers['x-forwarded-for'];
-    if (isNoted || forwarded === undefined || String(forwarded).includes(ip)) return;
+    if (isNoted || !forwarded || String(forwarded).includes(ip)) return;
     isNoted = true;
     log.warn(
       'X-Forwarded-For arrives from a proxy that is not trusted, so all clients behind it count as one address: set TRUST_PROXY to the number of proxies in front of the gateway, or to their addresses',

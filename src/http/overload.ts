@@ -10,6 +10,8 @@ import { requestError } from '../errors.ts';
 
 /** The average delay of the event loop above which requests are refused, in milliseconds. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
+/** The least share of the CPU of a process that is late because of its work. Quotas of containers can be as small as 0.08. */
+const MIN_CPU_SHARE = 0.05;
 /** How often the delay of the event loop is sampled, in milliseconds. */
 const RESOLUTION_MS = 10;
 /** File descriptors for everything that is no connection of a client or to the REST service. */
@@ -36,13 +38,18 @@ export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: 
 /**
  * Tells whether the event loop was late in the last second, or the heap is nearly full. Not by @fastify/under-pressure: it reads the
  * memory of the process from a file each second, and throws in a timer, which ends the process, when no file descriptor is left.
+ * A process that was suspended, as by Cloud Run between two requests, was late without any work: its next requests are served.
  */
 export function watchPressure(maxDelayMs = MAX_EVENT_LOOP_DELAY_MS) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let isUnderPressure = false;
+  let [at, cpu] = [performance.now(), process.cpuUsage()];
   const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(cpu);
+    const hasWorked = user + system > MIN_CPU_SHARE * 1_000 * (performance.now() - at);
+    [at, cpu] = [performance.now(), process.cpuUsage()];
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-    const isLate = maxDelayMs > 0 && delay.mean / 1e6 - RESOLUTION_MS > maxDelayMs;
+    const isLate = maxDelayMs > 0 && delay.mean / 1e6 - RESOLUTION_MS > maxDelayMs && hasWorked;
     isUnderPressure = isLate || used > limit * MAX_HEAP_SHARE;
     delay.reset();
   }, 1_000).unref();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as elapsed } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { atEnd, newFolder } from '../kit/at-end.ts';
 import { spawnProcess } from '../kit/process.ts';
@@ -47,6 +48,24 @@ test('SIGTERM: 100 of 100 requests in flight are answered', async () => {
   expect(await gateway.ended).toEqual(ENDED);
   expect(gateway.log().filter(({ msg }) => msg === 'operation')).toHaveLength(100);
   expect(gateway.log()).toContainEqual(expect.objectContaining({ msg: 'stopped', cut: false, exitCode: 0 }));
+});
+
+test('a process that was suspended, as platforms do between two requests, answers the next ones', async () => {
+  const gateway = await start();
+  const suspend = async () => {
+    gateway.child.kill('SIGSTOP');
+    await elapsed(3_000);
+  };
+  for (const name of ['a', 'b', 'c', 'd']) {
+    await suspend();
+    gateway.child.kill('SIGCONT');
+    // Enough for a timer or two.
+    await elapsed(10);
+    await suspend();
+    const asked = ask(gateway, name);
+    gateway.child.kill('SIGCONT');
+    expect((await asked).status).toBe(200);
+  }
 });
 
 test('SIGTERM: an event with a key whose client has left is sent, and its outcome is recorded', async () => {
