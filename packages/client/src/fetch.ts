@@ -90,7 +90,9 @@ export function createOperationSend(
   const lostEvents = new Repeats<Variables>();
   return async (input, init, body, isKnownQuery) => {
     const content = JSON.stringify(body);
-    const { query, operationName } = body;
+    const { query } = body;
+    // Not every library sends the name beside the text.
+    const operationName = body.operationName ?? /(?:query|mutation)\s+(\w+)/.exec(query ?? '')?.[1];
     const listed = persisted?.operations.find(({ name }) => name === operationName);
     const isQuery = isKnownQuery ?? (listed?.type === 'query' || (query !== undefined && !hasMutation(query)));
     const hasEvents = !isQuery && (query === undefined || /\btrackEvents\b/.test(query));

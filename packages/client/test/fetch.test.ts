@@ -308,6 +308,9 @@ test('a persisted document is sent by the id that the manifest has for its name'
     operationName: 'Screen',
     variables: { id: 'p1' },
   });
+  // villus sends no name.
+  await createFetch({ fetch, persisted })(url, post(READ));
+  expect(JSON.parse(bodies[1] ?? '')).toEqual({ documentId: 'sha256:abc', variables: { id: 'p1' } });
 });
 
 test('clients that failed together do not come back together: each pause has a random share', async () => {
