@@ -55,7 +55,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     const address = String(given?.url ?? url);
     const wrong = isAddress(address)
       ? undefined
-      : notSent(`The address "${address}" is not an absolute URL without a password.`);
+      : notSent(`The address "${address}" is not an absolute URL, or fetch does not take it.`);
     // A framework's own `fetch` can know what an address is relative to.
     if (wrong && !options.fetch) throw wrong;
     // Not `throwIfAborted`: React Native has none.
