@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { createRemoteJWKSet, customFetch } from 'jose';
+import { createRemoteJWKSet, customFetch, type FlattenedJWSInput, type JWTHeaderParameters } from 'jose';
 import type { EgressProxy } from '../config/config.ts';
 import { fetchFor } from '../egress-proxy.ts';
 import { type ClientError, reasonOf, requestError } from '../errors.ts';
@@ -82,8 +82,9 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
   void reload();
 
   return {
-    /** Finds the key of a token. Throws jose's errors. */
-    find: set,
+    /** Finds the key of a token. Where no key of the set has an id, that of the token says nothing. Throws jose's errors. */
+    find: (header: JWTHeaderParameters, token: FlattenedJWSInput) =>
+      set(text?.includes('"kid":') ? header : { alg: header.alg }, token),
     reload,
     isFetching: () => fetching !== undefined,
     /** When the fetch of the present keys began, by `performance.now()`. */

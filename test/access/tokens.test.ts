@@ -395,6 +395,18 @@ describe('a key set', () => {
     await expectLetIn(bearer(await start(), token(first)));
   });
 
+  test('whose keys have no ids verifies tokens with one; beside a key with an id, their id must be known', async () => {
+    const unnamed = { ...first.jwk, kid: undefined };
+    keys.serve([unnamed]);
+    const gateway = await start();
+    await expectLetIn(bearer(gateway, token(first)));
+    await expectRefused(bearer(gateway, token(stranger)));
+    keys.serve([unnamed, second.jwk ?? {}]);
+    const mixed = await start();
+    await expectRefused(bearer(mixed, token(first)));
+    await expectLetIn(bearer(mixed, token(second)));
+  });
+
   test('that a proxy has changed on its way, which it says with 203, verifies too', async () => {
     keys.serve((_, response) => response.writeHead(203).end(JSON.stringify({ keys: [first.jwk] })));
     await expectLetIn(bearer(await start(), token(first)));
