@@ -9,14 +9,14 @@ import { join } from 'node:path';
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
   '.': 626,
-  access: 792,
+  access: 793,
   config: 943,
   engine: 1317,
   graphql: 1561,
   http: 780,
   limits: 203,
   'persisted-operations': 299,
-  process: 868,
+  process: 870,
   rest: 1840,
   telemetry: 529,
 };

@@ -1,7 +1,7 @@
 /* The only file that loads ioredis. It is imported lazily, so that a gateway without Redis does not load ioredis. */
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { getDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
+import { getDefaultAutoSelectFamilyAttemptTimeout, isIP } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/environment.ts';
@@ -55,6 +55,8 @@ const OF_URL = ['db', 'family', 'keyPrefix', 'password', 'username'];
 function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Handling): Redis {
   const id = hash('sha256', JSON.stringify([account.baseUrl, reveal(account.apiKey)]), 'base64url').slice(0, 16);
   const address = new URL(reveal(url));
+  // Node sends it in SNI only when it is given. Managed services and balancers choose the Redis by it.
+  const host = address.hostname.replace(/^\[|\]$|\.$/g, '');
   // Its other options would replace those below.
   for (const name of new Set(address.searchParams.keys()))
     if (!OF_URL.includes(name)) address.searchParams.delete(name);
@@ -63,7 +65,7 @@ function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Ha
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     enableReadyCheck: false, // It asks INFO, which some users may not, and some proxies do not know.
-    ...(tls && { tls: secureContext(tls) }),
+    ...(address.protocol === 'rediss:' && { tls: { ...secureContext(tls ?? {}), servername: isIP(host) ? '' : host } }),
     connectTimeout: connectMs(),
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
     disconnectTimeout: 100, // ioredis also waits when the connection is closed already.

@@ -134,6 +134,19 @@ test('a name with a dot at its end is looked up so; neither Host nor SNI has the
   expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT rewards.invalid.:443', 'CONNECT rewards.invalid.:81']));
 });
 
+test('a Redis with TLS gets its name in SNI, by which managed services choose it', async () => {
+  let named: string | undefined;
+  const redis = createTlsServer({
+    SNICallback: (name, done) => {
+      named = name;
+      done(new Error('There is no certificate here.'));
+    },
+  });
+  const gateway = await start({ REDIS_URL: `rediss://localhost:${await listen(redis)}` });
+  await gateway.logged(({ msg }) => msg.startsWith('Redis is not reachable'));
+  expect(named).toBe('localhost');
+});
+
 test('a proxy that refuses is named in the log; NO_PROXY and loopback go around it', async () => {
   const proxy = await startEgressProxy(() => 1, 'ops:secret-of-the-proxy');
   const refused = await startProcess({ HTTP_PROXY: `http://${proxy.host}`, REST_BASE_URL: 'http://rewards.invalid' });
