@@ -36,7 +36,12 @@ export default {
     anchor: { slugify },
     config(md) {
       md.core.ruler.push('links', links);
-      const { fence } = md.renderer.rules;
+      const { fence, code_inline: inline } = md.renderer.rules;
+      // Vue would take two braces in code for an expression.
+      md.renderer.rules.code_inline = (tokens, index, ...rest) => {
+        tokens[index].attrSet('v-pre', '');
+        return inline(tokens, index, ...rest);
+      };
       // What is indented in the README is commands.
       md.renderer.rules.code_block = (tokens, index, ...rest) => {
         tokens[index].info = 'sh';

@@ -91,6 +91,11 @@ async function serve(page: Page, complaints: string[]): Promise<void> {
     expect(complaints.splice(0)).toEqual([]);
   });
 
+  test('shows two braces in code as they are written', async () => {
+    await open('configuration.html');
+    expect(await page.textContent('main')).toContain('{{ key }}');
+  });
+
   test('has an anchor for each field, and draws diagrams again in dark mode', async () => {
     await open('schema#Player.coupons');
     expect(await page.locator('[id="Player.coupons"]').boundingBox()).toMatchObject({ y: expect.any(Number) });
