@@ -38,7 +38,7 @@ export class Cancellation {
     });
   }
 
-  /** Called when the operation is over. Calls that still wait for a connection are not sent, such as coupons of an unknown player. */
+  /** Called when the operation is over. Calls that wait for a connection are not sent, such as coupons of an unknown player. */
   end(): void {
     clearTimeout(this.#timer);
     this.cancel('the operation is over');

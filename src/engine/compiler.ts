@@ -66,7 +66,7 @@ export class Compiler {
     this.#compile = createCompile(options.schema);
   }
 
-  /** What executes a compiled operation; undefined while graphql-js does. Called with each request for it; queues its compilation. */
+  /** Executes a compiled operation; undefined while graphql-js does. Called with each request for it; queues the compilation. */
   executorOrQueue(cached: CachedOperation): Execute | undefined {
     const execute = this.#compiled.get(cached);
     // At each multiple, because a compiled operation can have been evicted.

@@ -78,8 +78,8 @@ export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'ma
 
 /**
  * Returns what opens a Pool of connections to one origin. They are opened when they are needed, closed by the gateway when they
- * are idle, and replaced at an age, so that they follow the name. The code that calls it must set timeouts: undici's own body timeout starts
- * again with each byte.
+ * are idle, and replaced at an age, so that they follow the name. Each request needs a timeout of its own: undici's body timeout
+ * starts again with each byte.
  */
 export function createPoolOpener(origin: string, options: ConnectOptions): () => Dispatcher {
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
@@ -217,10 +217,10 @@ function createLookup(avoided: { has(address: string): boolean }): LookupFunctio
   return (hostname, options, callback) => {
     find(hostname, options).then(
       (found) => {
-        const last = ({ address, family }: LookupAddress) =>
+        const rank = ({ address, family }: LookupAddress) =>
           2 * Number(avoided.has(address)) + Number(family !== found[0]?.family);
         const at = randomInt(Math.max(1, found.length));
-        const addresses = [...found.slice(at), ...found.slice(0, at)].toSorted((a, b) => last(a) - last(b));
+        const addresses = [...found.slice(at), ...found.slice(0, at)].toSorted((a, b) => rank(a) - rank(b));
         const [{ address, family } = { address: '', family: 4 }] = addresses;
         if (options.all) callback(null, addresses);
         else callback(null, address, family);

@@ -23,8 +23,8 @@ export function ownedBy<Item extends object>(owner: string, items: Item[] = []):
 const DIGITS = /^(?:0|-?[1-9]\d*)$/;
 
 /**
- * Returns the response. Throws `UPSTREAM_INVALID_RESPONSE` if it is about another player. It may name the requested one, or none; some services
- * send an id as a number, which JSON may have rounded.
+ * Returns the response. Throws `UPSTREAM_INVALID_RESPONSE` if it names another player. Some services send an id as a number,
+ * which JSON may have rounded.
  */
 export function checkPlayer(response: Json, playerUniqueId: string): Json {
   const { playerUniqueId: named } = response;
