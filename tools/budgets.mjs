@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 203,
   'persisted-operations': 299,
   process: 870,
-  rest: 1840,
+  rest: 1868,
   telemetry: 529,
 };
 

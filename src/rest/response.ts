@@ -32,8 +32,8 @@ const BY_ANOTHER =
 const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the address that it leads to';
 
 const NO_RESULT = ' without a property of a success: an error, or another service';
-/** A successful read has at least one of these properties, unless its object is empty. */
-const OF_READS = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
+/** A successful read has at least one of these properties, unless its object is empty; an upsert has the first. */
+const OF_RESULTS = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
 
 /** A page of a proxy. Frameworks give this type to empty bodies too, and PHP to JSON: these are the service's. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
@@ -64,7 +64,7 @@ export function readResponse(
   observer: Observer,
 ): Json | null | UpstreamError {
   const { status, headers } = response;
-  const json = parseJson(response);
+  const json = parseJson(response, observer);
   const serviceCode = codeOf(json);
   const failed = (code: UpstreamErrorCode, retryAfterMs?: number, reason = '') => {
     const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
@@ -76,9 +76,7 @@ export function readResponse(
   if (status < 300) {
     if (!isJson(json)) return isAcknowledgement(response, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
     if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
-    const names = endpoint.method === 'GET' ? Object.keys(json) : [];
-    if (names.length === 0 || names.some((name) => OF_READS.test(name))) return json;
-    return failed('UPSTREAM_INVALID_RESPONSE', undefined, NO_RESULT);
+    return isResult(json, endpoint) ? json : failed('UPSTREAM_INVALID_RESPONSE', undefined, NO_RESULT);
   }
   const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);
   if (isLater) return failed('UPSTREAM_UNAVAILABLE', delayOf(response) ?? BUSY_RETRY_MS);
@@ -117,14 +115,42 @@ function isAcknowledgement({ status, headers, body }: UpstreamResponse, { acknow
   return (isSaid && method !== 'GET') || (acknowledges ? ACKNOWLEDGEMENT.test(text) : text === '');
 }
 
+/**
+ * Whether the object of a success is one. Some services send their errors with 200; of a write, nobody knows then whether it was
+ * done. Other objects acknowledge it: the interface says of none what is in it.
+ */
+function isResult(json: Json, { method }: Endpoint): boolean {
+  const names = Object.keys(json);
+  if (names.length === 0 || names.some((name) => OF_RESULTS.test(name))) return true;
+  const { error, errors, status, success } = json;
+  const isError = [error, errors].flat().some(Boolean) || success === false || /^(?:error|fail)/i.test(String(status));
+  return method !== 'GET' && !isError && /^(?:0|2\d\d|undefined)$/.test(String(codeOf(json)));
+}
+
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */
-function parseJson({ headers, body }: UpstreamResponse): unknown {
+function parseJson({ headers, body }: UpstreamResponse, { decodeWarning }: Observer): unknown {
+  const text = inUtf8(body, headers['content-type']).toString().trim();
   try {
-    return JSON.parse(inUtf8(body, headers['content-type']).toString().trim());
+    return JSON.parse(text);
+  } catch {}
+  try {
+    const value: unknown = JSON.parse(inJson(text));
+    decodeWarning?.('wrong-type', 'body');
+    return value;
   } catch {
     return undefined;
   }
 }
+
+/** Strings, also one without an end, so that no text is read twice, and the numbers that JSON does not have. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.?[^"\\]*)*(?:"|$)|-?\b(?:NaN|Infinity)\b/gs;
+
+/** JSON as some services write it: with NaN and infinities, which become null, and with line breaks and tabs in strings. */
+const inJson = (text: string) =>
+  text.replace(STRING_OR_NUMBER, (part) =>
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings.
+    part.startsWith('"') ? part.replace(/[\0-\x1f]/g, (one) => JSON.stringify(one).slice(1, -1)) : 'null',
+  );
 
 /** Some services send the code as text. Codes have at most 5 digits, so that no telephone number gets into the log. */
 function codeOf(body: unknown): number | undefined {

@@ -128,9 +128,44 @@ test('an error that is sent with 200, or the response of another service, is no 
     expect(results).toMatchObject(same(READS, { ...invalid, status: 200 }));
     expect(seen.withoutCode).toEqual([]);
   }
-  // A write with such a response may be done.
-  const { results } = await answerAll(WRITES, { json: { status: 'up' } });
+});
+
+test.each([
+  { status: 'up' },
+  { code: 0, message: 'queued' },
+  { code: '200' },
+  { error: null, errors: [], success: true },
+])('a write whose response is %j was done', async (json) => {
+  const { results } = await answerAll(WRITES, { json });
   expect(results).toMatchObject({ 'POST /event': undefined, 'DELETE /player': 'deleted' });
+});
+
+test.each([
+  ...[{ code: 5, message: 'a name is missing' }, { code: '99' }, { error: 'internal' }, { errors: [{ reason: 'x' }] }],
+  ...[{ success: false }, { status: 'error', message: 'database is away' }, { status: 'FAILED' }],
+])('of a write whose response is %j with 200, nobody knows whether it was done', async (json) => {
+  const { results } = await answerAll(WRITES, { json }, failure);
+  expect(results).toMatchObject(same(WRITES, { ...invalid, status: 200, outcome: 'UNKNOWN' }));
+});
+
+test.each<[string, Answer]>([
+  ['numbers that JSON does not have', { raw: '{"coupons":[{"code":"A","value":NaN},{"code":"B","value":-Infinity}]}' }],
+  ['line breaks in texts', { raw: '{"coupons":[{"code":"A","currency":"EU\nR\t"},{"code":"B","value":\tNaN}]}' }],
+])('coupons with %s are read, without these values', async (_case, answer) => {
+  const warned: string[] = [];
+  const { rest, upstream } = await start({
+    observer: { decodeWarning: (kind, member) => warned.push(`${kind} ${member}`) },
+  });
+  upstream.on('GET /coupon', answer);
+  expect(await CALLS['GET /coupon'](rest)).toMatchObject([{ code: 'A' }, { code: 'B' }]);
+  expect(warned).toContain('wrong-type body');
+});
+
+test('what is no JSON in another way stays unreadable, however long it is', async () => {
+  for (const raw of ['{"code":"A","value":NaN,}', `{"code":"A${'\\"'.repeat(500_000)}`, '{"value":1NaN}', '"', '\\']) {
+    const { results } = await answerAll(['GET /coupon'], { raw }, failure);
+    expect(results).toMatchObject(same(['GET /coupon'], invalid));
+  }
 });
 
 test.each(['OK', '"ok"', 'true', '[]', 'null'])('%j acknowledges a delete and an event', async (raw) => {
