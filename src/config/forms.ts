@@ -131,6 +131,8 @@ export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 const ADDED = /\/api\/v3\.0(?:\/integrations)?\/*$/;
 export const restUrl = httpUrl
   .refine(({ pathname }) => !ADDED.test(pathname), 'must not end with /api/v3.0, which is added to it')
+  // The state that replicas share has its name from this URL: those with and without a slash at its end share it.
+  .transform((url) => Object.assign(url, { pathname: url.pathname.replace(/\/+$/, '') }))
   .describe('URL');
 
 /** A URL that ioredis can read. Another one would end the process later, with the password in the error. */

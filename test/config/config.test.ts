@@ -419,6 +419,11 @@ test('a REST call takes at most as long as its operation; an address in brackets
   expect([rest.timeoutMs, HOST]).toEqual([2_000, '::1']);
 });
 
+test.each(['https://rewards.example/v1', 'https://rewards.example/v1//'])(
+  'replicas with the address %s of the REST service share their state',
+  (REST_BASE_URL) => expect(loadConfig({ REST_BASE_URL }).rest.baseUrl?.href).toBe('https://rewards.example/v1'),
+);
+
 test('secrets cannot be printed with the configuration, and lose white space at their end', () => {
   const config = loadConfig({ ...production, REST_API_KEY: '', REST_API_KEY_FILE: file('key', 'the-api-key\r\n') });
   for (const secret of SECRETS) expect(inspect(config, { depth: 9 }) + JSON.stringify(config)).not.toContain(secret);
