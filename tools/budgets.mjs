@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 780,
   limits: 203,
   'persisted-operations': 299,
-  process: 870,
+  process: 874,
   rest: 1868,
   telemetry: 529,
 };

@@ -15,6 +15,10 @@ const BY_CAUSE: [RegExp, string][] = [
   [/HANDSHAKE|RECOGNIZED/, 'REST_BASE_URL: the service refuses its host name, or wants one of REST_CLIENT_CERT_FILE'],
   [/ALERT/, 'REST_BASE_URL: the service does not accept the TLS version, the ciphers or the key of the gateway'],
   [/WRONG_VERSION|PACKET_LENGTH|EPROTO/, 'REST_BASE_URL: there is no TLS at this port; use http:// or another port'],
+  [
+    /^ERR_SSL_|^UNSPECIFIED|TOO_|PURPOSE|INVALID_CA|PATH_LENGTH/,
+    'REST_BASE_URL: its TLS or its certificate is too old or too weak, such as SHA-1 or a short key; ask its operator',
+  ],
 ];
 
 /** nginx says this with 400. */

@@ -98,13 +98,14 @@ test('the output has the settings that are set, and praise only without a mistak
   expect(bad.stdout).not.toMatch(/can be used|as it should/);
 });
 
-/** A server that responds to the first message of TLS with this alert. */
-const alerting = async (alert: number) => {
-  const server = createTcpServer((to) => {
-    to.on('error', () => {}).once('data', () => to.end(Buffer.from([21, 3, 3, 0, 2, 2, alert])));
-  });
+/** A server that responds to the first message of TLS with this record. */
+const responding = async (...record: number[]) => {
+  const server = createTcpServer((to) => void to.on('error', () => {}).once('data', () => to.end(Buffer.from(record))));
   return { ...GOOD, REST_BASE_URL: `https://${await listen(server)}` };
 };
+const alerting = (alert: number) => responding(21, 3, 3, 0, 2, 2, alert);
+/** A `ServerHello` of TLS 1.0 with TLS_RSA_WITH_AES_128_CBC_SHA. */
+const OLD_HELLO = [22, 3, 1, 0, 42, 2, 0, 0, 38, 3, 1, ...Array(32).fill(7), 0, 0, 0x2f, 0];
 
 const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
   [
@@ -170,6 +171,7 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     /^REST_BASE_URL: .*host name.*REST_CLIENT_CERT_FILE.*HANDSHAKE_FAILURE/,
   ],
   ['a host name that TLS does not know', () => alerting(112), /^REST_BASE_URL: .*host name.*RECOGNIZED_NAME/],
+  ['TLS 1.0', () => responding(...OLD_HELLO), /^REST_BASE_URL: its TLS .* too old .*\(ERR_SSL_UNSUPPORTED_PROTOCOL\)/],
   ['another version of TLS', () => alerting(70), /^REST_BASE_URL: .*TLS version, the ciphers.*PROTOCOL_VERSION/],
   [
     'a redirect',
