@@ -24,8 +24,12 @@ const SEND_WITHIN_MS = 1_000;
 const QUIET_MS = 600_000;
 const propagator = new W3CTraceContextPropagator();
 
-/** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
+/**
+ * Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. Undefined when
+ * an agent of OpenTelemetry is loaded, which reads the same settings: with both, calls would have several `traceparent`.
+ */
 export function startTracing(collector: URL, proxy: EgressProxy | undefined, log: FastifyBaseLogger) {
+  if (otel.propagation.fields().length > 0) return void log.info('traces are exported by an agent of OpenTelemetry');
   const via = proxyFor(collector, proxy);
   const headers = { 'user-agent': USER_AGENT };
   let quietUntil = 0;

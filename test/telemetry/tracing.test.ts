@@ -228,3 +228,15 @@ test('a collector that is not there, or answers 404, delays neither responses no
     expect(output.includes('traces cannot be exported')).toBe(endpoint === upstream.url);
   }
 });
+
+test('beside an agent of OpenTelemetry, which reads the same settings, the gateway itself traces nothing', async () => {
+  const agent = `import { createRequire } from 'node:module';
+    const require = createRequire(process.cwd() + '/');
+    const { W3CTraceContextPropagator } = require('@opentelemetry/core');
+    require('@opentelemetry/api').propagation.setGlobalPropagator(new W3CTraceContextPropagator());`;
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(agent)}`;
+  const log = await sendTraced({ NODE_OPTIONS });
+  expect(log).toContain('traces are exported by an agent of OpenTelemetry');
+  expect(collector.bodies).toEqual([]);
+  expect(upstream.requests.map(({ headers }) => headers['traceparent'])).toEqual([undefined, undefined]);
+});
