@@ -9,7 +9,7 @@ import { join } from 'node:path';
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
   '.': 626,
-  access: 793,
+  access: 807,
   config: 945,
   engine: 1317,
   graphql: 1561,

@@ -34,6 +34,8 @@ export function createKeys(source: JwtKey, options: KeySetOptions): Keys {
 function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
   const absent = new LRUCache<string, true>({ max: MAX_ABSENT, ttl: LOOK_UP_WINDOW_MS });
   const lookUps = createWindows('', MAX_LOOK_UPS, LOOK_UP_WINDOW_MS);
+  /** The same for signatures that are not valid; of its own, because everybody can send one, with a key id that exists. */
+  const replaced = createWindows('', MAX_LOOK_UPS, LOOK_UP_WINDOW_MS);
 
   /** Throws OVERLOADED when the fetch fails, or was done too often. */
   async function lookUp(kid: unknown): Promise<void> {
@@ -66,23 +68,35 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
     }
   };
 
+  async function verifyNow(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+    try {
+      return await jwtVerify(token, find, options);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      // Several keys fit a token without a key id, as during a rotation.
+      for await (const key of error) {
+        const verified = await jwtVerify(token, key, options).catch((reason: unknown) => {
+          if (isClaimError(reason)) throw reason;
+        });
+        if (verified) return verified;
+      }
+      throw new errors.JWSSignatureVerificationFailed();
+    }
+  }
+
   return {
     ...set,
     async verify(token, more) {
+      const arrivedAt = performance.now();
       const options = { ...more, algorithms: PUBLIC_ALGORITHMS };
-      try {
-        return await jwtVerify(token, find, options);
-      } catch (error) {
-        if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-        // Several keys fit a token without a key id, as during a rotation.
-        for await (const key of error) {
-          const verified = await jwtVerify(token, key, options).catch((reason: unknown) => {
-            if (isClaimError(reason)) throw reason;
-          });
-          if (verified) return verified;
-        }
-        throw new errors.JWSSignatureVerificationFailed();
-      }
+      return verifyNow(token, options).catch(async (error: unknown) => {
+        // Some issuers replace a key and keep its id, or have no ids.
+        const mayBeNew = error instanceof errors.JWSSignatureVerificationFailed && set.fetchedAt() < arrivedAt;
+        if (!mayBeNew || (!set.isFetching() && replaced.left('').points === 0)) throw error;
+        if (!set.isFetching()) replaced.change('', 1);
+        if (await set.reload()) return verifyNow(token, options);
+        throw error;
+      });
     },
   };
 }

@@ -407,6 +407,25 @@ describe('a key set', () => {
     await expectLetIn(bearer(mixed, token(second)));
   });
 
+  test.each([{ kid: 'first' }, { kid: undefined }])(
+    'whose key is replaced by another one with the key id $kid is fetched for its first token, five times in 30 s at most',
+    async ({ kid }) => {
+      const [old, renewed] = [keySigner('ES256', 'first'), keySigner('ES256', 'first')];
+      keys.serve([{ ...old.jwk, kid }]);
+      const gateway = await start();
+      await expectLetIn(bearer(gateway, token(old)));
+      keys.serve([{ ...renewed.jwk, kid }]);
+      for (const more of [1, 2]) await expectLetIn(bearer(gateway, token(renewed, { more })));
+      await expectRefused(bearer(gateway, token(old)));
+      expect(keys.fetched()).toBe(3);
+      for (const more of [1, 2, 3, 4, 5]) await expectRefused(bearer(gateway, token(old, { more })));
+      expect(keys.fetched()).toBe(6);
+      later(31_000);
+      await expectRefused(bearer(gateway, token(old)));
+      expect(keys.fetched()).toBe(7);
+    },
+  );
+
   test('that a proxy has changed on its way, which it says with 203, verifies too', async () => {
     keys.serve((_, response) => response.writeHead(203).end(JSON.stringify({ keys: [first.jwk] })));
     await expectLetIn(bearer(await start(), token(first)));
