@@ -34,12 +34,12 @@ export const publicKey = readBy(
     const key = createPublicKey(pem);
     const { modulusLength = MIN_RSA_BITS, namedCurve = key.asymmetricKeyType } = key.asymmetricKeyDetails ?? {};
     const algorithms = ALGORITHMS[namedCurve ?? ''];
-    // A private key has a public one too, but it belongs elsewhere.
-    if (!algorithms || modulusLength < MIN_RSA_BITS || pem.includes('PRIVATE KEY')) throw new Error();
+    // A private key has a public one too, but it belongs elsewhere. Of several public keys, only the first would be used.
+    if (!algorithms || modulusLength < MIN_RSA_BITS || /PRIVATE KEY|PUBLIC KEY-----\n-/.test(pem)) throw new Error();
     return { key, algorithms };
   },
   'secret',
-  `must be a public key in PEM, not a private one: RSA with at least ${MIN_RSA_BITS} bits, P-256, P-384, P-521 or Ed25519`,
+  `must be one public key in PEM, not a private one: RSA with at least ${MIN_RSA_BITS} bits, P-256, P-384, P-521 or Ed25519`,
 );
 
 /** Where a token has a value: the literal name of a claim, or, with a leading `/`, a JSON Pointer (RFC 6901). */

@@ -217,10 +217,11 @@ test.each([
 });
 
 const KEY_FORM =
-  'JWT_PUBLIC_KEY: must be a public key in PEM, not a private one: RSA with at least 2048 bits, P-256, P-384, P-521 or Ed25519';
+  'JWT_PUBLIC_KEY: must be one public key in PEM, not a private one: RSA with at least 2048 bits, P-256, P-384, P-521 or Ed25519';
 const BAD_KEYS: [name: string, key: string][] = [
   ['no public key', 'hunter2'],
   ['a curve without an algorithm', pem('secp256k1')],
+  ['two public keys', pem('P-256') + pem('P-384')],
   ['a short RSA key', generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export(spki).toString()],
   ['a private key', generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
 ];
