@@ -39,7 +39,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  * - OVERLOADED: the store does not answer.
  */
 export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyKeys']) {
-  return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<boolean> => {
+  return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<unknown>): Promise<boolean> => {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
     const { deadline } = keyed.callContext.cancellation;
     // Names of callers and players can be personal data, so the store gets hashes.

@@ -27,8 +27,8 @@ export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
 
 /**
  * The REST service, one method per endpoint. A failure is an `UpstreamError`, or a `RangeError` for an id that cannot be sent.
- * The errors of writes have the `outcome` of the write. Nothing is shared between calls or cached. A read of a player that
- * does not exist is null.
+ * The errors of writes have the `outcome` of the write. Nothing is shared between calls or cached. The result is null when the
+ * player does not exist.
  */
 export type RestClient = ReturnType<typeof createRestClient>;
 
@@ -58,38 +58,29 @@ export function createRestClient(options: RestClientOptions) {
   ) => {
     const state = states.get(endpoint);
     if (!state) throw new Error(`${endpoint.name} is not in ENDPOINTS.`);
-    const checked = (body: Json | null, maybeDone: boolean) =>
-      decode(body && checkPlayer(body, content.playerUniqueId), maybeDone);
-    return new Call(state, { content, callContext, decode: checked }).send();
+    const checkAndDecode = (body: Json) => decode(checkPlayer(body, content.playerUniqueId));
+    return new Call(state, { content, callContext, decode: checkAndDecode }).send();
   };
 
   return {
-    getPlayer(playerUniqueId: string, lang: string | undefined, callContext: CallContext) {
-      const decode = (body: Json | null) => body && decodePlayer(body, playerUniqueId, warn, callContext.wanted);
-      return call(endpoints.getPlayer, callContext, { playerUniqueId, lang }, decode);
-    },
-    listCoupons(playerUniqueId: string, callContext: CallContext) {
-      const decode = (body: Json | null) => body && decodeCoupons(body, playerUniqueId, warn, callContext.wanted);
-      return call(endpoints.listCoupons, callContext, { playerUniqueId }, decode);
-    },
-    listReferrals(playerUniqueId: string, page: number, limit: number, callContext: CallContext) {
-      const decode = (body: Json | null) => body && decodeReferrals(body, playerUniqueId, warn, callContext.wanted);
-      return call(
-        endpoints.listReferrals,
-        callContext,
-        { playerUniqueId, query: `page=${page}&limit=${limit}` },
-        decode,
-      );
-    },
+    getPlayer: (playerUniqueId: string, lang: string | undefined, callContext: CallContext) =>
+      call(endpoints.getPlayer, callContext, { playerUniqueId, lang }, (body) =>
+        decodePlayer(body, playerUniqueId, warn, callContext.wanted),
+      ),
+    listCoupons: (playerUniqueId: string, callContext: CallContext) =>
+      call(endpoints.listCoupons, callContext, { playerUniqueId }, (body) =>
+        decodeCoupons(body, playerUniqueId, warn, callContext.wanted),
+      ),
+    listReferrals: (playerUniqueId: string, page: number, limit: number, callContext: CallContext) =>
+      call(endpoints.listReferrals, callContext, { playerUniqueId, query: `page=${page}&limit=${limit}` }, (body) =>
+        decodeReferrals(body, playerUniqueId, warn, callContext.wanted),
+      ),
     upsertPlayer: (body: PlayerUpsertRequest, callContext: CallContext) =>
       call(endpoints.upsertPlayer, callContext, { playerUniqueId: body.playerUniqueId, body }, (response) =>
-        decodeUpsert(response ?? {}, serviceIdField, warn),
+        decodeUpsert(response, serviceIdField, warn),
       ),
-    // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId: string, callContext: CallContext) =>
-      call(endpoints.deletePlayer, callContext, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' =>
-        response === null && !maybeDone ? 'not-found' : 'deleted',
-      ),
+      call(endpoints.deletePlayer, callContext, { playerUniqueId }, () => 'deleted' as const),
     trackEvents: (body: TrackEventsRequest, callContext: CallContext) =>
       call(endpoints.trackEvents, callContext, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */

@@ -54,8 +54,8 @@ export const isRefusal = (response: UpstreamResponse): boolean =>
 /**
  * What a response means: the body of a success, null when the player does not exist, or its error. An empty body is an empty
  * object: the service may send a success without a body.
- * @param maybeDone Whether an earlier attempt may have been carried out. Then a 404 of a delete must have the code: one of a
- * proxy would say that the player is deleted.
+ * @param maybeDone Whether an earlier attempt may have been carried out. If it was, a delete has deleted the player that is unknown
+ * now: a success. A 404 without the code is none then, because a proxy may have sent it.
  */
 export function readResponse(
   response: UpstreamResponse,
@@ -71,11 +71,13 @@ export function readResponse(
     const details = { status, serviceCode, retryable, retryAfterMs };
     return new UpstreamError(code, `${endpoint.name} responded ${status}${reason}`, details);
   };
+  const isRepeatedDelete = maybeDone && endpoint.method === 'DELETE';
+  const unknownPlayer = isRepeatedDelete ? {} : null;
   if (isChallenge(response)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type']);
   if (status < 300) {
     if (!isJson(json)) return isAcknowledgement(response, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
-    if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
+    if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return unknownPlayer;
     return isResult(json, endpoint) ? json : failed('UPSTREAM_INVALID_RESPONSE', undefined, NO_RESULT);
   }
   const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);
@@ -85,9 +87,8 @@ export function readResponse(
   // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
   if (HTML_TYPE.test(textType)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   if (status === 401 || status === 403) return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS);
-  if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
-  if (status !== 404 || serviceCode !== undefined || (maybeDone && endpoint.method === 'DELETE'))
-    return failed('UPSTREAM_REJECTED');
+  if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return unknownPlayer;
+  if (status !== 404 || serviceCode !== undefined || isRepeatedDelete) return failed('UPSTREAM_REJECTED');
   const isBlocked = TEXT_TYPE.test(textType) || !endpoint.ofPlayer;
   if (isBlocked) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
   observer.notFoundWithoutCode?.(endpoint.name);

@@ -47,8 +47,8 @@ export interface CallContent {
 export interface CallOptions<Result> {
   content: CallContent;
   callContext: CallContext;
-  /** The body is null when the player does not exist. `maybeDone`: an earlier attempt may have been carried out. */
-  decode(body: Json | null, maybeDone: boolean): Result;
+  /** Makes the result of the body of a success. */
+  decode(body: Json): Result;
 }
 
 /** One call: the loop of its attempts. In one async function, because thousands can wait: 3.4 KB each, 5.0 KB with four. */
@@ -75,8 +75,11 @@ export class Call<Result> {
     this.#record = { endpoint: state.endpoint, ...times, status: undefined, error: undefined };
   }
 
-  /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
-  async send(): Promise<Result> {
+  /**
+   * Resolves to null when the player does not exist. Rejects with an `UpstreamError`, that of a write with its outcome; with a
+   * `RangeError` for an id that cannot be sent.
+   */
+  async send(): Promise<Result | null> {
     const { endpoint, createRequest, retryBudget, observer } = this.#state;
     const { content, callContext, decode } = this.#options;
     const request = createRequest(endpoint, content, callContext);
@@ -90,9 +93,8 @@ export class Call<Result> {
         callContext.cancellation.listeners.add(onCancel);
         const response = await exchange.response;
         callContext.cancellation.listeners.delete(onCancel);
-        const earlierMaybeDone = this.#maybeDone;
-        const read = this.#endAttempt(exchange, permit, response, earlierMaybeDone);
-        if (!(read instanceof Error)) return decode(read, earlierMaybeDone);
+        const read = this.#endAttempt(exchange, permit, response);
+        if (!(read instanceof Error)) return read && decode(read);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(read);
         if (delayMs === undefined) throw read;
         observer.retry?.(endpoint.name);
@@ -146,7 +148,7 @@ export class Call<Result> {
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
-  #endAttempt(exchange: Exchange, permit: Permit, response: UpstreamResponse | UpstreamError, maybeDone: boolean) {
+  #endAttempt(exchange: Exchange, permit: Permit, response: UpstreamResponse | UpstreamError) {
     const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
@@ -156,6 +158,7 @@ export class Call<Result> {
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += startedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
+    const earlierMaybeDone = this.#maybeDone;
     this.#maybeDone ||= exchange.sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
     const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
@@ -163,7 +166,7 @@ export class Call<Result> {
       record.attempts += 1;
       observer.attempt?.(endpoint.name, record.status, endedAt - startedAt);
     }
-    return response instanceof Error ? response : readResponse(response, endpoint, maybeDone, observer);
+    return response instanceof Error ? response : readResponse(response, endpoint, earlierMaybeDone, observer);
   }
 
   /** Throws when the call, or its operation, has ended. */

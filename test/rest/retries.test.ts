@@ -48,7 +48,7 @@ test('while nothing can be reached an upsert is sent again, since no byte was wr
   await CALLS['POST /player'](rest);
   upstream.on('DELETE /player', { status: 404 });
   await upstream.stop();
-  expect(await rest.deletePlayer('p1', operation())).toBe('not-found');
+  expect(await rest.deletePlayer('p1', operation())).toBeNull();
   expect(upstream.calls()).toEqual(['POST /integrations/player', 'DELETE /integrations/player/p1']);
 });
 

@@ -21,7 +21,7 @@ export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
     const send: Send<void> = async (rest, callContext) => {
       record.reports ??= { keyed: 0, unkeyed: 0, repeated: 0 };
       record.reports[key == null ? 'unkeyed' : 'keyed'] += 1;
-      if (key == null) return await rest.trackEvents(eventBody(input), callContext);
+      if (key == null) return void (await rest.trackEvents(eventBody(input), callContext));
       const keyed = { caller, playerUniqueId, idempotencyKey: key, events, callContext };
       const track = (cancellation: Cancellation) =>
         rest.trackEvents(eventBody(input), { ...callContext, cancellation });

@@ -119,7 +119,7 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
   },
   deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes } }, { path }) => {
     const { userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), async (rest, callContext) => {
-      if ((await rest.deletePlayer(playerUniqueId, callContext)) === 'not-found') throw new InputRefused(NOT_FOUND);
+      if ((await rest.deletePlayer(playerUniqueId, callContext)) === null) throw new InputRefused(NOT_FOUND);
     });
     return { deletedPlayerUniqueId: userErrors.length > 0 ? null : playerUniqueId, userErrors };
   },
