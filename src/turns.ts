@@ -1,25 +1,25 @@
 /*
  * Turns of the event loop for large lists and responses. Each list is completed, and each response read, in a turn of its own, so
- * that other work of the process goes on between two of them. Owners take turns: what is of one waits for one of each other owner.
+ * that other work of the process goes on between two of them. Keys take turns: what has one key waits for one of each other key.
  */
-export function createTurns<Owner>(): (owner: Owner) => Promise<void> {
-  /** What waits, by owner; the owner whose turn is next comes first. */
-  const waiting = new Map<Owner, (() => void)[]>();
+export function createTurns(): (key: string) => Promise<void> {
+  /** What waits, by key; the key whose turn is next comes first. */
+  const waiting = new Map<string, (() => void)[]>();
   function takeNext(): void {
     const [next] = waiting;
     if (!next) return;
-    const [owner, resolvers] = next;
+    const [key, resolvers] = next;
     const resolve = resolvers.shift();
-    waiting.delete(owner);
-    if (resolvers.length > 0) waiting.set(owner, resolvers);
+    waiting.delete(key);
+    if (resolvers.length > 0) waiting.set(key, resolvers);
     if (waiting.size > 0) setImmediate(takeNext);
     resolve?.();
   }
-  return (owner) =>
+  return (key) =>
     new Promise((resolve) => {
       if (waiting.size === 0) setImmediate(takeNext);
-      const resolvers = waiting.get(owner);
+      const resolvers = waiting.get(key);
       if (resolvers) resolvers.push(resolve);
-      else waiting.set(owner, [resolve]);
+      else waiting.set(key, [resolve]);
     });
 }

@@ -27,7 +27,7 @@ export class OperationLimiter {
   /** The largest complexity of an operation with the real lengths of its lists. */
   readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
-  readonly #takeTurn = createTurns<string>();
+  readonly #takeTurn = createTurns();
   /** Operations whose size does not depend on variables. */
   readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 

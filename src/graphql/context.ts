@@ -71,16 +71,16 @@ export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'rates
 }
 
 /** What is known of an operation when its execution begins. */
-type OperationStart = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation' | 'owner'>;
+type OperationStart = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation'>;
 
 export function createContext(options: ContextOptions, start: OperationStart): Context {
-  const { requestId, caller, record, cancellation, owner } = start;
+  const { requestId, caller, record, cancellation } = start;
   const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
   const budget = createBudget(maxUpstreamCalls);
   const callContext: CallContext = {
     requestId,
     cancellation,
-    owner,
+    boundCaller: isServer(caller) ? undefined : caller.key,
     traceHeaders: record.trace.headers,
     onCall(ended, playerUniqueId) {
       record.calls.push(ended);

@@ -3,7 +3,7 @@ import { type ApolloServer, HeaderMap, type HTTPGraphQLResponse } from '@apollo/
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../access/authenticate.ts';
 import { batchPerTick } from '../batch-per-tick.ts';
-import { type Caller, isServer } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { SHOW_COST } from '../engine/apollo.ts';
@@ -137,8 +137,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
-  const owner = isServer(caller) ? undefined : slot.owner;
-  const context = createContext(route.contextOptions, { requestId, caller, record, cancellation, owner });
+  const context = createContext(route.contextOptions, { requestId, caller, record, cancellation });
   const executed = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
   const text = applyResponse(await executed.finally(() => cancellation.end()), reply);
   if (text.length > LONG_TEXT) await nextTurn();

@@ -91,8 +91,6 @@ export function oncePerMinute(): (write: () => void) => void {
 export type Slots = ReturnType<typeof createSlots>;
 /** The place of one request in flight. */
 export interface Slot {
-  /** The same object for all requests of the caller in flight: queues use its identity, not its figures. */
-  readonly owner: object;
   /** Counts bytes of the request's body, or of its response; false when there are too many already. */
   addBytes(bytes: number): boolean;
   /** Takes the slot for the response, or for the operation. Returns what ends this use; the last end gives the slot back. */
@@ -135,7 +133,6 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
         if (all.requests === 0) onIdle();
       };
       return {
-        owner: own,
         addBytes(bytes) {
           // The client disconnected, and the operation is over: the response is not sent.
           if (users === 0) return true;

@@ -10,8 +10,8 @@ export interface CallContext {
   readonly requestId: string;
   /** What is read of the responses; the rest is not decoded. Set before any resolver runs. */
   wanted?: Wanted;
-  /** A caller that is bound to its player, as the owner of its calls; see `Owner`. Absent for a server. */
-  readonly owner?: object | undefined;
+  /** The key of a caller that is bound to its player; absent for a server. */
+  readonly boundCaller?: string | undefined;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called with every call when it is over, successful or not, and the player that it is about. */

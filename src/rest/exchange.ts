@@ -19,7 +19,7 @@ const LARGE_RESPONSE_BYTES = 65_536;
 
 /** Responses are read in parts; see batchPerTick. */
 const afterSockets = batchPerTick(setImmediate);
-const takeTurn = createTurns<Owner>();
+const takeTurn = createTurns();
 
 export type UpstreamRequest = Dispatcher.DispatchOptions;
 
@@ -30,23 +30,19 @@ export interface UpstreamResponse {
   body: Buffer;
 }
 
-/**
- * Who shares connections with the others: a caller that is bound to its player; for a server, which has many users, the player
- * that the request is about, by its id. So the requests of one player that hang delay nobody else's.
- */
-export type Owner = object | string;
-
-/** The requests of one owner to one endpoint: how many have been dispatched, and those that wait for the owner's turn. */
-export interface OwnerQueue {
+/** The requests of one flow to one endpoint; see queue.ts. */
+export interface Flow {
+  /** How many have been given to the Pool and are not over. */
   dispatched: number;
-  readonly waiting: Set<Exchange>;
+  /** Those that the queue holds back. */
+  readonly held: Set<Exchange>;
 }
 
 /** What an exchange tells its queue: that it has a connection, that it is over, that it was aborted. */
-interface InQueue {
+interface CountingQueue {
   onConnected(): void;
-  onEnded(ofOwner: OwnerQueue | undefined, fromOtherServer: boolean | undefined): void;
-  onAborted(exchange: Exchange, ofOwner: OwnerQueue | undefined): void;
+  onEnded(flow: Flow | undefined, fromOtherServer: boolean | undefined): void;
+  onAborted(exchange: Exchange, flow: Flow | undefined): void;
 }
 
 const NO_HEADERS = {};
@@ -67,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   aborted: UpstreamError | undefined;
   readonly request: UpstreamRequest;
   readonly #endpoint: Endpoint;
-  readonly #owner: Owner;
+  readonly #flowKey: string;
   readonly #onConnection: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -76,26 +72,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: UpstreamResponse['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Its queue and that of its owner, until it has ended; undefined before it is queued. */
-  queued: { readonly queue: InQueue; readonly ofOwner: OwnerQueue | undefined } | undefined;
+  /** The queue and the flow that count this request, from when it is queued until it is over. */
+  countedBy: { readonly queue: CountingQueue; readonly flow: Flow | undefined } | undefined;
   #isConnected = false;
 
-  constructor(endpoint: Endpoint, request: UpstreamRequest, owner: Owner, onConnection: () => void) {
+  constructor(endpoint: Endpoint, request: UpstreamRequest, flowKey: string, onConnection: () => void) {
     this.#endpoint = endpoint;
     this.request = request;
-    this.#owner = owner;
+    this.#flowKey = flowKey;
     this.#onConnection = onConnection;
   }
 
   #countConnected(): void {
-    if (!this.#isConnected) this.queued?.queue.onConnected();
+    if (!this.#isConnected) this.countedBy?.queue.onConnected();
     this.#isConnected = true;
   }
 
   /** @param fromOtherServer Undefined when there is no response. */
   #end(fromOtherServer: boolean | undefined): void {
-    this.queued?.queue.onEnded(this.queued.ofOwner, fromOtherServer);
-    this.queued = undefined;
+    this.countedBy?.queue.onEnded(this.countedBy.flow, fromOtherServer);
+    this.countedBy = undefined;
   }
 
   /**
@@ -106,7 +102,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#received) return;
     this.aborted ??= reason;
     this.#fail(reason);
-    this.queued?.queue.onAborted(this, this.queued.ofOwner);
+    this.countedBy?.queue.onAborted(this, this.countedBy.flow);
     this.#controller?.abort(reason);
   }
 
@@ -143,7 +139,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #respond(body: Buffer): void {
     const response = { status: this.#status, headers: this.#headers, body };
     if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
-    else void takeTurn(this.#owner).then(() => this.#resolve(response));
+    else void takeTurn(this.#flowKey).then(() => this.#resolve(response));
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */

@@ -3,39 +3,49 @@ import { LRUCache } from 'lru-cache';
 import { batchPerTick } from '../batch-per-tick.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import { Exchange, type Owner, type OwnerQueue, type UpstreamRequest } from './exchange.ts';
+import { Exchange, type Flow, type UpstreamRequest } from './exchange.ts';
 import { noConnection } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
-/** How many of these are of one owner at most. */
-const MAX_QUEUED_OF_OWNER = MAX_QUEUED / 4;
-/** For how many players the calls of servers are counted: as many as can wait. */
-const MAX_PLAYERS = MAX_QUEUED;
+/** How many of these are of one flow at most. */
+const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
+/** How many flows are counted: as many as can wait. */
+const MAX_FLOWS = MAX_QUEUED;
 /** The requests of a tick are dispatched together; see batchPerTick. */
 const atEndOfCallback = batchPerTick(process.nextTick);
 
+/** What tells whose a request is. */
+interface Origin {
+  /** Names its flow: that of a caller that is bound to its player; for a server, that of the player whom the request is about. */
+  flowKey: string;
+  isOfServer: boolean;
+}
+
 /**
- * The queue of one endpoint. undici's Pool sends requests in the order in which it gets them, so those of an owner that has its
- * share wait here, and the owners take turns. An owner never has more connections than are left free: alone it gets at most half of
- * them, and at most a quarter while another waits. So one is left for the next owner, even if requests hang.
+ * The queue of one endpoint, with flows as in fair queueing: requests of one player that hang delay nobody else's. undici's Pool
+ * sends requests in the order in which it gets them, so those of a flow that has its share are held here, and the flows take turns.
+ * A flow never has more connections than are left free: alone it gets at most half of them, and at most a quarter while another
+ * waits. So one is left for the next flow, even if requests hang.
+ *
+ *     enqueue → (held by its flow) → dispatched: waits in the Pool → connected → over
+ *               └──────────── waiting ─────────────────────────┘   └─ active ─┘
  */
 export class Queue {
   readonly #endpoint: Endpoint;
   readonly #connections: Connections;
   readonly #size: number;
-  /** The connections that an owner has at most while another waits. */
+  /** The connections that a flow has at most while another waits. */
   readonly #share: number;
   /** How many have no connection yet, and how many have one and are not over. */
   waiting = 0;
   active = 0;
-  /** How many the Pool has: it waits with some of them for a connection. */
+  /** How many the Pool has. */
   #dispatched = 0;
-  readonly #queuesOfCallers = new WeakMap<object, OwnerQueue>();
-  /** Those of servers' calls, by player. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
-  readonly #queuesOfPlayers = new LRUCache<string, OwnerQueue>({ max: MAX_PLAYERS });
-  /** The owners with requests that wait, the next one first. */
-  readonly #turns = new Set<OwnerQueue>();
+  /** By key. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
+  readonly #flows = new LRUCache<string, Flow>({ max: MAX_FLOWS });
+  /** The flows with held requests, the next one first. */
+  readonly #held = new Set<Flow>();
 
   /** @param size How many connections there are at most. */
   constructor(endpoint: Endpoint, connections: Connections, size: number) {
@@ -46,20 +56,20 @@ export class Queue {
   }
 
   /** @param onConnection Called when the request has a connection, before it is written; if it throws, that is the response. */
-  enqueue(request: UpstreamRequest, owner: Owner, onConnection: () => void): Exchange {
-    const exchange = new Exchange(this.#endpoint, request, owner, onConnection);
+  enqueue(request: UpstreamRequest, { flowKey, isOfServer }: Origin, onConnection: () => void): Exchange {
+    const exchange = new Exchange(this.#endpoint, request, flowKey, onConnection);
     atEndOfCallback(() => {
-      const ofOwner = this.#queueOf(owner);
+      const flow = this.#flowOf(flowKey, isOfServer);
       const room = MAX_QUEUED - this.waiting;
-      const isFull = room <= 0 || (ofOwner && ofOwner.waiting.size >= Math.min(room, MAX_QUEUED_OF_OWNER));
+      const isFull = room <= 0 || (flow && flow.held.size >= Math.min(room, MAX_QUEUED_OF_FLOW));
       if (isFull) exchange.abort(noConnection(this.#endpoint));
       if (exchange.aborted) return;
       this.waiting += 1;
-      exchange.queued = { queue: this, ofOwner };
-      if (ofOwner && !this.#hasTurn(ofOwner)) {
-        ofOwner.waiting.add(exchange);
-        this.#turns.add(ofOwner);
-      } else this.#dispatch(exchange, ofOwner);
+      exchange.countedBy = { queue: this, flow };
+      if (flow && !this.#mayDispatch(flow)) {
+        flow.held.add(exchange);
+        this.#held.add(flow);
+      } else this.#dispatch(exchange, flow);
     });
     return exchange;
   }
@@ -69,28 +79,24 @@ export class Queue {
     return this.waiting > 0 && this.active > 0;
   }
 
-  /** Calls of servers are counted by their player while at least half of the connections are in use; below that they are not. */
-  #queueOf(owner: Owner): OwnerQueue | undefined {
-    const isOfServer = typeof owner === 'string';
+  /** Calls of servers are counted while at least half of the connections are in use; below that they are not. */
+  #flowOf(key: string, isOfServer: boolean): Flow | undefined {
     if (isOfServer && this.#dispatched < this.#size / 2) return undefined;
-    const existing = isOfServer ? this.#queuesOfPlayers.get(owner) : this.#queuesOfCallers.get(owner);
-    if (existing) return existing;
-    const ofOwner = { dispatched: 0, waiting: new Set<Exchange>() };
-    if (isOfServer) this.#queuesOfPlayers.set(owner, ofOwner);
-    else this.#queuesOfCallers.set(owner, ofOwner);
-    return ofOwner;
+    const flow = this.#flows.get(key) ?? { dispatched: 0, held: new Set<Exchange>() };
+    this.#flows.set(key, flow);
+    return flow;
   }
 
-  /** The first request of each owner goes to the Pool at once. */
-  #hasTurn(ofOwner: OwnerQueue): boolean {
-    const isAlone = this.#turns.size === 0 || (this.#turns.size === 1 && this.#turns.has(ofOwner));
+  /** The first request of each flow goes to the Pool at once. */
+  #mayDispatch(flow: Flow): boolean {
+    const isAlone = this.#held.size === 0 || (this.#held.size === 1 && this.#held.has(flow));
     const most = Math.min(this.#size - this.#dispatched, isAlone ? this.#size : this.#share);
-    return ofOwner.dispatched === 0 || ofOwner.dispatched < most;
+    return flow.dispatched === 0 || flow.dispatched < most;
   }
 
-  #dispatch(exchange: Exchange, ofOwner: OwnerQueue | undefined): void {
+  #dispatch(exchange: Exchange, flow: Flow | undefined): void {
     this.#dispatched += 1;
-    if (ofOwner) ofOwner.dispatched += 1;
+    if (flow) flow.dispatched += 1;
     this.#connections.dispatch(exchange.request, exchange);
   }
 
@@ -101,34 +107,34 @@ export class Queue {
   }
 
   /** Called once after each `onConnected`. `fromOtherServer` is undefined when there was no response. */
-  onEnded(ofOwner: OwnerQueue | undefined, fromOtherServer: boolean | undefined): void {
+  onEnded(flow: Flow | undefined, fromOtherServer: boolean | undefined): void {
     this.active -= 1;
     this.#dispatched -= 1;
     if (fromOtherServer !== undefined) this.#connections.responded(fromOtherServer);
-    if (ofOwner) {
-      ofOwner.dispatched -= 1;
-      if (this.#hasTurn(ofOwner)) this.#dispatchNext(ofOwner);
+    if (flow) {
+      flow.dispatched -= 1;
+      if (this.#mayDispatch(flow)) this.#dispatchNext(flow);
     }
-    for (const next of this.#turns) {
+    for (const next of this.#held) {
       // Each of these has one at least.
       if (this.#size - this.#dispatched <= 1) return;
-      if (!this.#hasTurn(next)) continue;
-      this.#turns.delete(next);
+      if (!this.#mayDispatch(next)) continue;
+      this.#held.delete(next);
       this.#dispatchNext(next);
-      if (next.waiting.size > 0) this.#turns.add(next);
+      if (next.held.size > 0) this.#held.add(next);
     }
   }
 
-  #dispatchNext(ofOwner: OwnerQueue): void {
-    const [exchange] = ofOwner.waiting;
-    if (!exchange) return void this.#turns.delete(ofOwner);
-    ofOwner.waiting.delete(exchange);
-    this.#dispatch(exchange, ofOwner);
+  #dispatchNext(flow: Flow): void {
+    const [exchange] = flow.held;
+    if (!exchange) return void this.#held.delete(flow);
+    flow.held.delete(exchange);
+    this.#dispatch(exchange, flow);
   }
 
   /** Called for a request that is aborted: one that has not been dispatched leaves the queue. */
-  onAborted(exchange: Exchange, ofOwner: OwnerQueue | undefined): void {
-    if (ofOwner?.waiting.delete(exchange)) this.waiting -= 1;
+  onAborted(exchange: Exchange, flow: Flow | undefined): void {
+    if (flow?.held.delete(exchange)) this.waiting -= 1;
   }
 
   async close(): Promise<void> {

@@ -127,7 +127,9 @@ export class Call<Result> {
       this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
       this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
     };
-    this.#exchange = queue.enqueue(request, callContext.owner ?? content.playerUniqueId, onConnection);
+    const { boundCaller } = callContext;
+    const flowKey = boundCaller ?? `server:${content.playerUniqueId}`;
+    this.#exchange = queue.enqueue(request, { flowKey, isOfServer: boundCaller === undefined }, onConnection);
     return this.#exchange;
   }
 

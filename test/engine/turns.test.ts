@@ -4,7 +4,7 @@ import { createTurns } from '../../src/turns.ts';
 /* The order in which large lists are completed. */
 
 test('a caller with one list waits for one list of each other caller; each list has a turn of its own', async () => {
-  const takeTurn = createTurns<string>();
+  const takeTurn = createTurns();
   const order: string[] = [];
   let turn = 0;
   const count = () => {
@@ -29,7 +29,7 @@ test('a caller with one list waits for one list of each other caller; each list 
 });
 
 test('what comes while nothing waits has the next turn', async () => {
-  const takeTurn = createTurns<string>();
+  const takeTurn = createTurns();
   for (const caller of ['a', 'b', 'a']) await takeTurn(caller);
   await expect(
     Promise.race([takeTurn('a').then(() => 'turn'), new Promise((end) => setTimeout(end, 5_000))]),

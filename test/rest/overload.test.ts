@@ -52,10 +52,9 @@ test('a caller that opens and leaves operations, or has very many, leaves room i
   const held = upstream.hold('GET /player');
   const first = failure(read(rest, 'p1', operation({ inMs: 60_000 }))).catch(String);
   await held.arrived;
-  const greedy = {};
   let overloaded = 0;
   const many = (count: number) => {
-    const op = operation({ owner: greedy, inMs: 60_000 });
+    const op = operation({ boundCaller: 'greedy', inMs: 60_000 });
     const note = ({ code }: { code: string }) => {
       if (code === 'OVERLOADED') overloaded += 1;
     };
@@ -75,7 +74,7 @@ test('a caller that opens and leaves operations, or has very many, leaves room i
   expect(overloaded).toBe(0);
   const leave = many(4_000);
   await until(() => overloaded >= 1_500);
-  const other = failure(read(rest, 'other', operation({ owner: {}, inMs: 60_000 }))).catch(String);
+  const other = failure(read(rest, 'other', operation({ boundCaller: 'other', inMs: 60_000 }))).catch(String);
   await until(() => rest.health().queued === 2_502);
   await leave();
   held.release();
@@ -126,15 +125,15 @@ test('the time of a call begins when its request leaves the queue', async () => 
   expect(seen.breaker).toEqual([]);
 });
 
-const OWNERS: [who: string, playerOf: (n: number) => string, caller: object | undefined, connections: number][] = [
-  ['of a caller that is bound to its player', (n) => `slow-${n}`, {}, 2],
+const FLOWS: [whose: string, playerOf: (n: number) => string, caller: string | undefined, connections: number][] = [
+  ['of a caller that is bound to its player', (n) => `slow-${n}`, 'caller', 2],
   ['of servers about one player', () => 'slow', undefined, 3],
 ];
 
-test.each(OWNERS)('hanging reads %s leave a connection to others', async (_who, playerOf, owner, taken) => {
+test.each(FLOWS)('hanging reads %s leave a connection to others', async (_whose, playerOf, boundCaller, taken) => {
   const { upstream, rest } = await start({ connections: 4 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
-  const ops = Array.from({ length: 40 }, () => operation({ owner }));
+  const ops = Array.from({ length: 40 }, () => operation({ boundCaller }));
   const slow = ops.map((op, n) => failure(read(rest, playerOf(n), op)));
   await upstream.received(taken);
   for (const id of ['one', 'two', 'three']) await read(rest, id);
@@ -144,12 +143,12 @@ test.each(OWNERS)('hanging reads %s leave a connection to others', async (_who, 
 });
 
 test.each([
-  ['of one caller that is bound to its player take half of the connections', {}, 2],
+  ['of one caller that is bound to its player take half of the connections', 'caller', 2],
   ['of servers about many players take all, in their order', undefined, 4],
-])('reads %s', async (_how, owner, taken) => {
+])('reads %s', async (_how, boundCaller, taken) => {
   const { upstream, rest } = await start({ connections: 4 });
   const held = Array.from({ length: taken }, () => upstream.hold('GET /player'));
-  const reads = Array.from({ length: 40 }, (_, n) => read(rest, `player-${n}`, operation({ owner })));
+  const reads = Array.from({ length: 40 }, (_, n) => read(rest, `player-${n}`, operation({ boundCaller })));
   await Promise.all(held.map(({ arrived }) => arrived));
   expect(rest.health()).toMatchObject({ active: taken, queued: 40 - taken });
   for (const { release } of held) release();
@@ -162,14 +161,14 @@ test('while another caller waits, none gets more than a quarter of the connectio
   const { upstream, rest } = await start({ connections: 16 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
   const readSlow = async (name: string, taken: number) => {
-    const op = operation({ owner: {} });
+    const op = operation({ boundCaller: name });
     const reads = Array.from({ length: 20 }, (_, n) => failure(read(rest, `slow-${name}-${n}`, op)));
     await upstream.received(taken);
     return { op, reads };
   };
   const alone = await readSlow('alone', 8);
   const beside = await readSlow('beside', 8 + 4);
-  await read(rest, 'third', operation({ owner: {} }));
+  await read(rest, 'third', operation({ boundCaller: 'third' }));
   expect(rest.health()).toMatchObject({ active: 12, queued: 28 });
   const callsOf = (name: string) => upstream.calls().filter((call) => call.includes(`/${name}`)).length;
   expect([callsOf('slow-alone'), callsOf('slow-beside'), callsOf('third')]).toEqual([8, 4, 1]);
@@ -183,15 +182,14 @@ test('while another caller waits, none gets more than a quarter of the connectio
 
 test('callers take turns, and calls that were given up take none', async () => {
   const { upstream, rest } = await start({ connections: 1 });
-  const [one, other] = [{}, {}];
   const held = upstream.hold('GET /player');
-  const first = read(rest, 'first', operation({ owner: one }));
+  const first = read(rest, 'first', operation({ boundCaller: 'one' }));
   await held.arrived;
-  const op = operation({ owner: one });
+  const op = operation({ boundCaller: 'one' });
   const left = Array.from({ length: 5 }, (_, n) => failure(read(rest, `left-${n}`, op)));
   const calls = [1, 2, 3].flatMap((n) => [
-    read(rest, `one-${n}`, operation({ owner: one })),
-    read(rest, `other-${n}`, operation({ owner: other })),
+    read(rest, `one-${n}`, operation({ boundCaller: 'one' })),
+    read(rest, `other-${n}`, operation({ boundCaller: 'other' })),
   ]);
   await until(() => rest.health().queued === 11);
   op.abort();
