@@ -6,10 +6,8 @@ const MAX_PARTS = 4;
  * Returns a function that runs the work of a tick in parts of 16, in its order; the work must not throw.
  *
  * Requests are begun, sent upstream and answered in such parts. Otherwise JavaScript and system calls alternate for each of
- * them, and the processor's caches contain other code each time. Measured with docs/benchmarks.md on 2 cores, 32 connections:
- * without this a profile (W1) takes 30 % more CPU, and the round trip (W2) 30 to 40 %. Between two parts Node runs the microtasks
- * of the first, so that the data of few operations is in memory at once: parts of 64 take a tenth more under W4. A request alone
- * does not wait: the event loop runs it as soon as it has read the sockets.
+ * them, and the processor's caches contain other code each time: a third more CPU time (docs/decisions/benchmark-notes.md). A
+ * request alone does not wait: the event loop runs it as soon as it has read the sockets.
  */
 export function batchPerTick(schedule: (run: () => void) => void): (work: () => void) => void {
   const waiting: (() => void)[] = [];

@@ -3,17 +3,16 @@
  */
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
 import { createAuthentication } from './access/authenticate.ts';
 import type { TokenReason } from './access/jwt.ts';
 import { createFriendHash, createPseudonyms } from './caller.ts';
 import type { Config } from './config/config.ts';
-import { startApollo } from './engine/apollo.ts';
+import { type ApolloOptions, startApollo } from './engine/apollo.ts';
+import { createTextCheck } from './engine/check-text.ts';
 import { Compiler } from './engine/compiler.ts';
 import { findDeprecatedInputs } from './engine/deprecated.ts';
 import { DocumentStore } from './engine/documents.ts';
 import { OperationLimiter } from './engine/operation-limits.ts';
-import { createPrepare } from './engine/prepare.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
 import { createSchema, createSubgraph } from './graphql/schema.ts';
@@ -23,7 +22,7 @@ import { servePages } from './http/ide/pages.ts';
 import { createSlots, watchPressure } from './http/overload.ts';
 import { createRateLimits, type RateLimits } from './limits/rate-limits.ts';
 import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
-import { createPersistedOperations } from './persisted-operations/resolve.ts';
+import { createPersistedOperations } from './persisted-operations/find-text.ts';
 import type { OptionalRedis } from './redis-timeout.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -65,22 +64,21 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const tracing =
     config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
-  const personalIds = config.PLAYER_IDS === 'personal';
-  // `createSchema` and `startEngine` wrap resolvers, from the inside out: rules of input, access, audit; count of list items.
-  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
-  const { apollo, prepare, listedOperations } = await startEngine(config, schema, rates, metrics, log, options);
+  const { schema, rules, limiter } = createWrappedSchema(config);
+  const parts = { schema, limiter, rates, metrics, log };
+  const { apollo, checkText, listedOperations } = await startEngine(config, parts, options);
 
   const keys = shared ? createRedisKeyStore(shared.redis, shared.withLongTimeout) : createMemoryKeyStore();
   const idempotency = createIdempotency(keys, config.idempotencyKeys);
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const hashFriend = createFriendHash(config.logKey);
-  const contextOptions = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
+  const sharedContext = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
   const observation = { metrics, log, tracing, nameOf, config };
   const app = await createApp(config, observation, options.draining);
   app.addHook('onClose', async () => pressure.stop());
   app.addHook('onClose', () => apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  routeGraphQL(app, { config, authentication, slots, rates, contextOptions, prepare, apollo, sendPage });
+  routeGraphQL(app, { config, authentication, slots, rates, sharedContext, checkText, apollo, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const listenTextResolver = (at: string) => `GraphQL listens at ${at}`;
@@ -115,28 +113,33 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   };
 }
 
+/** The schema. Its resolvers are wrapped, from the inside out: rules of input, access rules, audit (`createSchema`); list items. */
+function createWrappedSchema(config: Config) {
+  const personalIds = config.PLAYER_IDS === 'personal';
+  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
+  const limiter = new OperationLimiter(schema, config);
+  limiter.countListItems(schema);
+  return { schema, rules, limiter };
+}
+
 /** What executes documents of the schema. */
 async function startEngine(
   config: Config,
-  schema: GraphQLSchema,
-  rates: RateLimits,
-  metrics: Metrics,
-  log: FastifyBaseLogger,
+  parts: Pick<ApolloOptions, 'schema' | 'limiter' | 'log'> & { rates: RateLimits; metrics: Metrics },
   { shared, compileAfter = 50 }: ServeOptions,
 ) {
   const { production, MAX_TOKENS: maxTokens } = config;
-  const limiter = new OperationLimiter(schema, config);
-  limiter.countListItems(schema);
+  const { schema, limiter, metrics, log } = parts;
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
   const persistedQueries = createPersistedQueryStore(shared);
   const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
   const documents = new DocumentStore(schema, persisted.manifestOf);
   const compiler = new Compiler({ schema, limiter, compileAfter, log });
-  const parts = { schema, documents, limiter, rates, parseOptions, deprecatedInputs: findDeprecatedInputs(schema) };
+  const common = { ...parts, documents, parseOptions, deprecatedInputs: findDeprecatedInputs(schema) };
   return {
-    apollo: await startApollo({ ...parts, compiler, persistedQueries, production, log, report: reportTo(log) }),
-    prepare: createPrepare({ ...parts, persisted }),
+    apollo: await startApollo({ ...common, compiler, persistedQueries, production, report: reportTo(log) }),
+    checkText: createTextCheck({ ...common, persisted }),
     listedOperations: persisted.count,
   };
 }

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 626,
+  '.': 627,
   access: 807,
   config: 945,
-  engine: 1317,
-  graphql: 1561,
-  http: 780,
+  engine: 1310,
+  graphql: 1565,
+  http: 778,
   limits: 203,
   'persisted-operations': 299,
   process: 874,

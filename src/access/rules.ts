@@ -144,30 +144,30 @@ type Resolve = NonNullable<Field['resolve']>;
 type Scopes = Caller['scopes'];
 
 /**
- * A field's extension with its scope, when the scope alone decides who may read the field: not the player, nor arguments. Set here
- * alone. engine/compiler.ts reads it: compiled operations read such a field without its resolver, so a list that is counted
- * (`@listSize`) never has it.
+ * A field's extension with its scope, when the scope alone decides who may read the field: not the player, nor arguments. Compiled
+ * operations read such a field without its resolver, so a list that is counted (`@listSize`) never has it.
  */
 export const SCOPE_ALONE = 'scopeAlone';
 
 /** Wraps the resolvers of a schema so that its rules hold; see readAccessRules. Throws when a field that needs a rule has none. */
 export function enforceAccess(schema: GraphQLSchema, personalIds = false): AccessRules {
   const rules = readAccessRules(schema, personalIds);
-  forEachField(schema, (field, type, name) => {
-    const rule = rules.get(type)?.get(name);
+  forEachField(schema, (field, typeName, fieldName) => {
+    const rule = rules.get(typeName)?.get(fieldName);
     const returned = getNamedType(field.type);
     const possible = isAbstractType(returned) ? schema.getPossibleTypes(returned) : [returned];
     if (!rule && possible.some(({ name }) => name === 'Player')) {
-      throw new Error(`${type}.${name} leads to a player and has no @access rule.`);
+      throw new Error(`${typeName}.${fieldName} leads to a player and has no @access rule.`);
     }
     if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
       field.resolve = protectInput(field, rules);
     }
+    if (!rule) return;
     const isCounted = directiveOf(schema, 'listSize', field) !== undefined;
-    if (rule && !field.resolve && !isCounted && !rule.also && !rule.player && !rule.names && !rule.exceptOwn) {
+    if (!field.resolve && !isCounted && !rule.also && !rule.player && !rule.names && !rule.exceptOwn) {
       field.extensions = { ...field.extensions, [SCOPE_ALONE]: rule.scope };
     }
-    if (rule) field.resolve = protect(field, rule);
+    field.resolve = protect(field, rule);
   });
   return rules;
 }

@@ -42,7 +42,7 @@ export interface ApolloOptions {
   documents: DocumentStore;
   compiler: Compiler;
   limiter: OperationLimiter;
-  rates: Pick<RateLimits, 'consumeCost' | 'penalty'>;
+  rates: Pick<RateLimits, 'consumeCost' | 'consumeLate'>;
   persistedQueries: PersistedQueryStore;
   deprecatedInputs: ReturnType<typeof findDeprecatedInputs>;
   parseOptions: ParseOptions;
@@ -190,7 +190,7 @@ async function executeChecked(
   record.engine = result?.data === undefined ? 'graphql-js' : 'graphql-jit';
   if (result?.data === undefined) {
     const { document, operation } = cached;
-    // graphql-js coerces the variables itself.
+    // graphql-js coerces the variables again: they were coerced for a compiled operation, and for HTTP 400.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     const input = { schema, document, operationName, variableValues, contextValue };
     result = await execute({ ...input, hideSuggestions: production });
@@ -199,14 +199,14 @@ async function executeChecked(
   if (!production) extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, size.fields) };
   const operations = unitsOf(complexity, budget.taken());
   if (operations > cost) {
-    rates.penalty(caller, operations - cost);
+    rates.consumeLate(caller, operations - cost);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations });
   }
   // A large response has three steps, each in a turn of its own: its last list is completed, it is measured, it is made into text.
   const turnIfLarge = () => limiter.turnAfter(complexity - size.complexity, caller.key);
   await turnIfLarge();
   const singleResult = await formatResult(result, contextValue, report, turnIfLarge);
-  // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
-  const type = `${request.http?.headers.get('accept')}; charset=utf-8`;
+  // Without it, Apollo Server would negotiate for each request.
+  const type = `${contextValue.mediaType}; charset=utf-8`;
   return { http: { headers: new HeaderMap([['content-type', type]]) }, body: { kind: 'single', singleResult } };
 }

@@ -177,6 +177,27 @@ function lengthOf(argument: unknown, assumed?: number): number {
   return Math.min(Math.max(length, 1), MAX_LIST_SIZE);
 }
 
+/**
+ * The sum of the squares of how often each name is selected: at least the number of pairs that validation compares. Objects of
+ * one name are counted in the whole document, because they are merged; a leaf only beside itself.
+ */
+export function repetitionsIn({ definitions }: DocumentNode): number {
+  const objects = new Map<string, number>();
+  const all = [objects];
+  const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  const countIn = (selections: readonly SelectionNode[] = [], leaves = new Map<string, number>()) => {
+    for (const node of selections) {
+      if (node.kind === Kind.INLINE_FRAGMENT) countIn(node.selectionSet.selections, leaves);
+      if (node.kind !== Kind.FIELD) continue;
+      add(node.selectionSet ? objects : leaves, (node.alias ?? node.name).value);
+      countIn(node.selectionSet?.selections);
+    }
+    all.push(leaves);
+  };
+  for (const part of definitions) if ('selectionSet' in part) countIn(part.selectionSet?.selections);
+  return all.flatMap((counts) => [...counts.values()]).reduce((sum, count) => sum + count ** 2, 0);
+}
+
 /** The values in a JSON value, with itself. Iterative, because deep nesting would overflow the stack. */
 function countValues(value: unknown): number {
   let count = 0;

@@ -41,7 +41,10 @@ function charactersOf(data: unknown): number {
   return characters;
 }
 
-/** The texts that were made to measure the data of responses; they are sent. */
+/**
+ * The texts that were made to measure the data of responses. `formatResult` keeps them here, and Apollo Server later passes the same
+ * data to `stringifyResult`, which sends them.
+ */
 const texts = new WeakMap<object, string>();
 
 /** The JSON text of a completed response, which has `extensions`. Its data may have been made into text before. */

@@ -13,6 +13,8 @@ import { createWrites } from './writes.ts';
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {
   caller: Caller;
+  /** Of its response. */
+  mediaType: string;
   /** The complexity of the operation: measured before it, increased by lists that are longer than assumed. */
   complexity: number;
   /** The REST calls that it has taken, and may still take. */
@@ -62,7 +64,7 @@ class Loaders {
 }
 
 /** The part of the context that all operations of a gateway share. */
-export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'rates' | 'onBatch'> {
+export interface SharedContext extends Pick<LoaderDependencies, 'rest' | 'rates' | 'onBatch'> {
   rules: AccessRules;
   idempotency: Idempotency;
   hashFriend: HashFriend;
@@ -71,10 +73,11 @@ export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'rates
 }
 
 /** What is known of an operation when its execution begins. */
-type OperationStart = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation'>;
+type OperationStart = Pick<Context, 'caller' | 'mediaType' | 'record'> &
+  Pick<CallContext, 'requestId' | 'cancellation'>;
 
-export function createContext(options: ContextOptions, start: OperationStart): Context {
-  const { requestId, caller, record, cancellation } = start;
+export function createContext(options: SharedContext, start: OperationStart): Context {
+  const { requestId, caller, mediaType, record, cancellation } = start;
   const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
   const budget = createBudget(maxUpstreamCalls);
   const callContext: CallContext = {
@@ -89,5 +92,6 @@ export function createContext(options: ContextOptions, start: OperationStart): C
   };
   const loaders = new Loaders({ rest, callContext, caller, record, budget, rates, onBatch });
   const extensions = { requestId };
-  return { caller, complexity: 0, budget, callContext, loaders, idempotency, hashFriend, rules, record, extensions };
+  const shared = { idempotency, hashFriend, rules };
+  return { ...shared, caller, mediaType, complexity: 0, budget, callContext, loaders, record, extensions };
 }

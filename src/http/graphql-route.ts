@@ -7,9 +7,9 @@ import type { Caller } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { SHOW_COST } from '../engine/apollo.ts';
+import type { createTextCheck } from '../engine/check-text.ts';
 import { formatError } from '../engine/format-error.ts';
-import type { createPrepare } from '../engine/prepare.ts';
-import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
+import { type Context, createContext, type SharedContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { CLIENT_GONE, checkContent, hasBody, parseBodies, readBody, responseType } from './body.ts';
 import { GRAPHQL_PATH } from './error-responses.ts';
@@ -30,9 +30,9 @@ interface GraphQLRoute {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
   slots: Slots;
-  rates: Pick<RateLimits, 'consume' | 'penalty' | 'headersOf'>;
-  contextOptions: ContextOptions;
-  prepare: ReturnType<typeof createPrepare>;
+  rates: Pick<RateLimits, 'consume' | 'consumeLate' | 'headersOf'>;
+  sharedContext: SharedContext;
+  checkText: ReturnType<typeof createTextCheck>;
   apollo: ApolloServer<Context>;
   /** Sends the page for browsers that open the address; undefined in production. */
   sendPage: ((reply: FastifyReply) => FastifyReply) | undefined;
@@ -58,7 +58,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
       const { caller, bytes = 0 } = admitted ?? {};
       // The request has consumed one operation. A body that is refused takes more time to read.
       const more = Math.floor(bytes / BYTES_PER_UNIT);
-      if (caller && reply.statusCode >= 400 && more > 0) route.rates.penalty(caller, more);
+      if (caller && reply.statusCode >= 400 && more > 0) route.rates.consumeLate(caller, more);
       // Also for a request that was refused before it was admitted.
       if (record?.caller) void reply.headers(route.rates.headersOf(record.caller));
       done(null, payload);
@@ -126,18 +126,19 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   if (!record) throw new Error('The hook of every request creates its record.');
   const headers = new HeaderMap();
   for (const name of FOR_APOLLO) if (typeof all[name] === 'string') headers.set(name, all[name]);
+  const mediaType = responseType(all);
   // Of any other type, Apollo Server would answer its errors with 406, and not say what is wrong.
-  headers.set('accept', responseType(all));
+  headers.set('accept', mediaType);
   const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
   // Puts the text of an operation in the place of its id or hash.
-  await route.prepare(httpGraphQLRequest, caller, record);
+  await route.checkText(httpGraphQLRequest, caller, record);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
-  const context = createContext(route.contextOptions, { requestId, caller, record, cancellation });
+  const context = createContext(route.sharedContext, { requestId, caller, mediaType, record, cancellation });
   const executed = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
   const text = applyResponse(await executed.finally(() => cancellation.end()), reply);
   if (text.length > LONG_TEXT) await nextTurn();

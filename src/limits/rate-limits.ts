@@ -51,7 +51,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
       if (cost > 1) await consume('operations', limit, caller.key, Math.min(cost, limit.most) - 1);
     },
     /** Consumes operations after the fact, also beyond the limit. */
-    penalty: (caller: Caller, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
+    consumeLate: (caller: Caller, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
     failuresOf(address: string) {
       const { key, isShared } = keyOfAddress(address);
       return {

@@ -29,8 +29,8 @@ export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlight
 export interface Permit {
   readonly player: string;
   readonly isTrial: boolean;
-  /** The breaker's `#trialAt` when it was given. */
-  readonly trialAt: number;
+  /** How often the breaker had opened when it was given. */
+  readonly openings: number;
 }
 
 /**
@@ -41,8 +41,10 @@ export class Breaker {
   readonly #now: () => number;
   readonly #onChange: (state: BreakerState) => void;
   #state: BreakerState = 'closed';
-  /** When the next trial may be sent. It also identifies the opening: results of requests admitted before it are ignored. */
+  /** When the next trial may be sent. */
   #trialAt = 0;
+  /** How often it has opened. Results of requests that were admitted before the last time are ignored. */
+  #openings = 0;
   #windowEnd = 0;
   #failing = new Set<string>();
   #successes = 0;
@@ -66,7 +68,7 @@ export class Breaker {
   admit(player: string): Permit {
     const isTrial = this.#state === 'open' && this.state === 'half-open';
     if (isTrial) this.#become('half-open');
-    const permit = { player, isTrial, trialAt: this.#trialAt };
+    const permit = { player, isTrial, openings: this.#openings };
     this.check(permit);
     return permit;
   }
@@ -79,8 +81,8 @@ export class Breaker {
   }
 
   /** Called once for each permit. A trial that says nothing, because its client left, is tried again after the next back-off. */
-  end({ player, isTrial, trialAt }: Permit, result: BreakerResult): void {
-    if (!isTrial && trialAt === this.#trialAt) this.#count(player, result);
+  end({ player, isTrial, openings }: Permit, result: BreakerResult): void {
+    if (!isTrial && openings === this.#openings) this.#count(player, result);
     else if (isTrial && result === 'success') this.#become('closed');
     else if (isTrial) this.#open();
   }
@@ -106,6 +108,7 @@ export class Breaker {
 
   #open(): void {
     this.#trialAt = this.#now() + BACK_OFF_MS;
+    this.#openings += 1;
     this.#consecutive.clear();
     this.#windowEnd = 0;
     this.#become('open');

@@ -10,14 +10,12 @@ import { noConnection } from './upstream-error.ts';
 const MAX_QUEUED = 10_000;
 /** How many of these are of one flow at most. */
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
-/** How many flows are counted: as many as can wait. */
-const MAX_FLOWS = MAX_QUEUED;
 /** The requests of a tick are dispatched together; see batchPerTick. */
 const atEndOfCallback = batchPerTick(process.nextTick);
 
-/** What tells whose a request is. */
+/** Whose a request is. */
 interface Origin {
-  /** Names its flow: that of a caller that is bound to its player; for a server, that of the player whom the request is about. */
+  /** Names the caller if it is bound to its player; for a server, the player whom the request is about. */
   flowKey: string;
   isOfServer: boolean;
 }
@@ -43,8 +41,8 @@ export class Queue {
   /** How many the Pool has. */
   #dispatched = 0;
   /** By key. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
-  readonly #flows = new LRUCache<string, Flow>({ max: MAX_FLOWS });
-  /** The flows with held requests, the next one first. */
+  readonly #flows = new LRUCache<string, Flow>({ max: MAX_QUEUED });
+  /** The flows that hold requests, the next one first. */
   readonly #held = new Set<Flow>();
 
   /** @param size How many connections there are at most. */

@@ -1,17 +1,18 @@
-/* What precedes Apollo Server's pipeline; docs/architecture.md says why. */
+/* The text of an operation, before Apollo Server's pipeline; docs/architecture.md says why there. */
 import { hash } from 'node:crypto';
 import type { HTTPGraphQLRequest } from '@apollo/server';
-import { type DocumentNode, Kind, parse, type SelectionNode } from 'graphql';
+import { type DocumentNode, parse } from 'graphql';
 import type { Caller } from '../caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json, parseRequestJson } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { idIn, nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
+import { idIn, nameIn, type PersistedOperations } from '../persisted-operations/find-text.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { ApolloOptions } from './apollo.ts';
 import { operationsIn } from './documents.ts';
+import { repetitionsIn } from './operation-size.ts';
 
-export interface PrepareOptions extends Pick<ApolloOptions, 'schema' | 'documents' | 'limiter' | 'parseOptions'> {
+export interface TextCheckOptions extends Pick<ApolloOptions, 'schema' | 'documents' | 'limiter' | 'parseOptions'> {
   persisted: PersistedOperations;
   rates: Pick<RateLimits, 'consume'>;
 }
@@ -21,13 +22,13 @@ export interface PrepareOptions extends Pick<ApolloOptions, 'schema' | 'document
  * that was not validated before. It rejects with BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX.
  * Apollo Server refuses all other values of the wrong type.
  */
-export function createPrepare(options: PrepareOptions) {
+export function createTextCheck(options: TextCheckOptions) {
   const { persisted, documents, rates } = options;
-  return async function prepare(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
+  return async function checkText(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
     removeEmpty(http);
     const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
     const query = queryIn(body);
-    const { text, isListed, textOfId } = await persisted.resolve(query, body, caller).catch((error: unknown) => {
+    const { text, isListed, textOfId } = await persisted.findText(query, body, caller).catch((error: unknown) => {
       if (query === undefined) noteId(record, body);
       else noteText(record, query);
       throw error;
@@ -63,7 +64,7 @@ function queryIn({ query }: Json): string | undefined {
  * Checks the limits of a new document that need no variables, before it is validated. Throws OPERATION_TOO_COMPLEX, and
  * BAD_REQUEST for a kind of operation that the schema does not have. Apollo Server reports a text that cannot be parsed.
  */
-function checkDocument({ schema, limiter, parseOptions }: PrepareOptions, text: string): void {
+function checkDocument({ schema, limiter, parseOptions }: TextCheckOptions, text: string): void {
   let document: DocumentNode;
   try {
     document = parse(text, parseOptions);
@@ -77,27 +78,6 @@ function checkDocument({ schema, limiter, parseOptions }: PrepareOptions, text: 
     const { operation } = part;
     if (!schema.getRootType(operation)) throw requestError('BAD_REQUEST', 400, `The schema has no ${operation}.`);
   }
-}
-
-/**
- * The sum of the squares of how often each name is selected: at least the number of pairs that validation compares. Objects of
- * one name are counted in the whole document, because they are merged; a leaf only beside itself.
- */
-function repetitionsIn({ definitions }: DocumentNode): number {
-  const objects = new Map<string, number>();
-  const all = [objects];
-  const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
-  const countIn = (selections: readonly SelectionNode[] = [], leaves = new Map<string, number>()) => {
-    for (const node of selections) {
-      if (node.kind === Kind.INLINE_FRAGMENT) countIn(node.selectionSet.selections, leaves);
-      if (node.kind !== Kind.FIELD) continue;
-      add(node.selectionSet ? objects : leaves, (node.alias ?? node.name).value);
-      countIn(node.selectionSet?.selections);
-    }
-    all.push(leaves);
-  };
-  for (const part of definitions) if ('selectionSet' in part) countIn(part.selectionSet?.selections);
-  return all.flatMap((counts) => [...counts.values()]).reduce((sum, count) => sum + count ** 2, 0);
 }
 
 function fromBody(body: unknown): Json {

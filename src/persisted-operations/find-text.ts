@@ -58,7 +58,7 @@ export function createPersistedOperations(
      * `text` is the operation; undefined for a hash that nobody has registered, for which Apollo Server returns the error.
      * `isListed`: the manifest has it. `textOfId` is set if the request has the id of a listed text: it replaces the id.
      */
-    async resolve(query: string | undefined, body: Json, caller: Caller) {
+    async findText(query: string | undefined, body: Json, caller: Caller) {
       const apollo = isJson(body['extensions']) ? (body['extensions']['persistedQuery'] ?? undefined) : undefined;
       const id = readId(query, body, apollo, byId);
       const text = query ?? byId.get(id ?? '');
