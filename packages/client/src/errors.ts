@@ -115,32 +115,39 @@ export interface Result<Data> {
 
 /**
  * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
- * with, an error whose `cause` is one of these errors, a list of errors, or one error that was saved as JSON. Empty for
+ * with, an error that has one of these or a response inside, a list of errors, or one error that was saved as JSON. Empty for
  * undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (error === undefined || error === null) return [];
-  if (error instanceof GatewayError) {
-    const { errors, requestId } = error;
-    return [error, ...errorsOf({ errors, extensions: { requestId } }).slice(1)];
+  return Array.isArray(error) ? error.map(gatewayError) : (errorsInside(error, 3) ?? [gatewayError(error)]);
+}
+
+function gatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError(isObject(error) ? Object(error) : { message: String(error) }, { cause: error });
+}
+
+/**
+ * Where errors of libraries have a response, its text, or another error. Apollo Client: `bodyText`, 3: `networkError`, `result`.
+ * Relay: `source`. graphql-hooks: `fetchError`, `httpError`. Nuxt: `cause`. graphql-request: `response`; axios, got and superagent
+ * with `data` or `body` in it. ofetch, RTK Query: `data`. Angular: `error`. wretch: `json`.
+ */
+const PLACES = 'networkError fetchError cause result data source httpError body response error bodyText json'.split(
+  ' ',
+);
+
+function errorsInside(value: unknown, depth: number): readonly GatewayError[] | undefined {
+  if (value instanceof GatewayError) {
+    const { errors, requestId } = value;
+    return [value, ...errorsOf({ errors, extensions: { requestId } }).slice(1)];
   }
-  if (Array.isArray(error))
-    return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(Object(one), { cause: one })));
-  // Apollo Client: `errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`. Relay: `source`. graphql-request:
-  // `response`. villus: `graphqlErrors`. graphql-hooks: `fetchError` and `httpError`. axios: `response.data`. ofetch and
-  // `fetchBaseQuery` of RTK Query: `data`. urql: the others.
-  const known: Readonly<Record<string, unknown>> = Object(error);
-  const { fetchError, networkError = fetchError, httpError, cause, source, bodyText, result, response, data } = known;
-  if (networkError || cause instanceof GatewayError) return gatewayErrors(networkError ?? cause);
-  const within = source ?? result ?? parsed(bodyText ?? Object(httpError).body) ?? response;
-  const list =
-    known['errors'] ??
-    known['graphQLErrors'] ??
-    known['graphqlErrors'] ??
-    Object(within).errors ??
-    Object(Object(within).data ?? data).errors;
-  if (Array.isArray(list)) return gatewayErrors(list);
-  return [new GatewayError(known['extensions'] ? Object(error) : { message: String(error) }, { cause: error })];
+  const known = Object(typeof value === 'string' ? parsed(value) : value);
+  let found: readonly GatewayError[] | undefined;
+  for (const name of value && depth > 0 ? PLACES : []) found ??= errorsInside(known[name], depth - 1);
+  const list = known.errors ?? known.graphQLErrors ?? known.graphqlErrors;
+  if (Array.isArray(list) && !known.networkError) found ??= list.map(gatewayError);
+  return found;
 }
 
 /** What JSON says; undefined for anything else, such as HTML. */

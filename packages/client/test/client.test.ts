@@ -456,6 +456,12 @@ test('the errors of every library become errors of the gateway', () => {
     { name: 'AxiosError', response: { status: 401, data: { errors: [one] } } },
     { name: 'FetchError', response: new Response(), data: { errors: [one] } },
     { status: 401, data: { errors: [one] } },
+    { name: 'HTTPError', response: { statusCode: 401, body: text } },
+    Object.assign(new Error('Unauthorized'), { status: 401, response: { body: { errors: [one] }, text } }),
+    { name: 'HttpErrorResponse', status: 401, error: { errors: [one] } },
+    Object.assign(new Error(text), { status: 401, text, json: { errors: [one] } }),
+    new Error('The page failed.', { cause: new Error('The loader failed.', { cause: { errors: [one] } }) }),
+    text,
   ];
   // Of a store that was saved: an error by itself, as TanStack Query has of a query that failed.
   const saved: unknown[] = JSON.parse(JSON.stringify([new GatewayError(one), new GraphQLError(one.message, one)]));
@@ -476,6 +482,10 @@ test('the errors of every library become errors of the gateway', () => {
   expect(gatewayErrors({ bodyText: '<h1>502</h1>' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
+  expect(gatewayErrors({ networkError: foreign, graphQLErrors: [] })).toMatchObject([
+    { code: 'INTERNAL_SERVER_ERROR' },
+  ]);
+  expect(gatewayErrors({ data: {}, errors: [] })).toEqual([]);
   expect(gatewayErrors([foreign])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
   expect(gatewayErrors([null, 'Not now.'])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }, {}]);
   expect(gatewayErrors(undefined)).toEqual([]);
