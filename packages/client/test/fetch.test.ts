@@ -269,6 +269,28 @@ test.each([
   },
 );
 
+test.each([
+  ['/graphql', 'http://localhost/'],
+  ['/graphql', 'about:blank'],
+  ['http://localhost:undefined/graphql', 'http://localhost/'],
+])('the address %s, which `fetch` cannot read in the page %s of jsdom, fails at once', async (address, href) => {
+  Object.assign(globalThis, { location: { href } });
+  const errors = [createFetch()(address, post(READ)), createClient({ url: address }).request('{ me { id } }')].map(
+    rejection,
+  );
+  for (const error of await Promise.all(errors).finally(() => Reflect.deleteProperty(globalThis, 'location')))
+    expect([error.message, error.retryable]).toEqual([expect.stringContaining('absolute URL'), false]);
+});
+
+test.each([
+  'Unable to connect. Is the computer able to access the url?',
+  'error sending request for url (https://gateway.example/)',
+  'The operation could not be completed. (NSURLErrorDomain error -1005.)',
+])('a lost connection is no wrong address: %s', async (message) => {
+  const fetch = after(new TypeError(message));
+  expect((await createFetch({ fetch, token: valid })(url, post(READ))).status).toBe(200);
+});
+
 test.each([{ 'x-user': 'Łukasz' }, { 'x user': 'Ann' }])(
   'the headers %j, which no request can have, fail at once, as those of the client or of a library',
   async (headers) => {
