@@ -22,7 +22,7 @@ export function useHealing(error: unknown, refetch: () => unknown): void {
     }
     const abort = new AbortController();
     // Apollo Client has no error while it reads again: that does not begin the pauses anew.
-    if (Date.now() - latest.askedAt > SOON_MS) latest.attempt = 0;
+    if (Math.abs(Date.now() - latest.askedAt) > SOON_MS) latest.attempt = 0;
     // What the library knows after a read, whatever its refetch resolves to.
     const again = async () => {
       latest.attempt += 1;

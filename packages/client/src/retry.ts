@@ -134,7 +134,8 @@ export class Repeats<Known> {
 
   /** Returns what is known, the oldest first, and forgets it. */
   take(content: string): Known | undefined {
-    this.known = this.known.filter(({ at }) => Date.now() - at <= REPEATED_WITHIN_MS);
+    // Also when the clock was set back.
+    this.known = this.known.filter(({ at }) => Math.abs(Date.now() - at) <= REPEATED_WITHIN_MS);
     const index = this.known.findIndex((one) => one.content === content);
     return index < 0 ? undefined : this.known.splice(index, 1)[0]?.value;
   }

@@ -454,6 +454,23 @@ test('an event that is sent again soon after its response was lost is the same e
   expect(events()).toBe(3);
 });
 
+test('an event that is made long after another was lost is another event, also when the clock was set back meanwhile', async () => {
+  jest.useFakeTimers();
+  const keys: unknown[] = [];
+  const own = createFetch({
+    attempts: 1,
+    fetch: async (_, init) => {
+      keys.push(JSON.parse(String(init?.body)).variables.input.idempotencyKey);
+      throw new TypeError('Load failed');
+    },
+  });
+  for (const now of [7_200_000, 7_190_000, 3_600_000]) {
+    jest.setSystemTime(now);
+    await rejection(own(url, post(TRACK)));
+  }
+  expect(keys.map((key) => keys.indexOf(key))).toEqual([0, 0, 2]);
+});
+
 test('two equal events that are lost at the same time keep a key each', async () => {
   const own = createFetch({ token: valid, attempts: 1 });
   const both = () => Promise.allSettled([own(url, post(TRACK)), own(url, post(TRACK))]);
