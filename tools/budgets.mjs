@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 203,
   'persisted-operations': 299,
   process: 874,
-  rest: 1868,
+  rest: 1870,
   telemetry: 534,
 };
 

@@ -101,6 +101,8 @@ function createRequests({ origin, host, pathname }: URL, { apiKey, secretKey, se
   // (RFC 6066, section 3).
   const name = /\.(?::|$)/.test(host) ? ['host', host.replace(/\.(?=:|$)/, '')] : [];
   const accept = [...name, 'accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', USER_AGENT];
+  // A cache on the way, such as that of an egress proxy, would answer reads with what was before a write.
+  accept.push('cache-control', 'no-cache');
   const withKey = [...accept, 'APIKey', reveal(apiKey)];
   const withBoth = [...withKey, 'secretKey', reveal(secretKey)];
 

@@ -5,7 +5,8 @@ import { CALLS, failure, operation, read, start } from './setup.ts';
 
 /** The headers of ours that went upstream, as they were written. */
 function sent(rawHeaders: string[]) {
-  const ours = /^(?:apikey|secretkey|lang|x-request-id|traceparent|tracestate|content-type|accept-encoding)$/i;
+  const ours =
+    /^(?:apikey|secretkey|lang|x-request-id|traceparent|tracestate|content-type|accept-encoding|cache-control)$/i;
   const pairs = rawHeaders.map((name, index) => [name, rawHeaders[index + 1]] as const);
   return Object.fromEntries(pairs.filter(([name], index) => index % 2 === 0 && ours.test(name)));
 }
@@ -25,7 +26,8 @@ test('each operation is one request with exactly the headers and the body it nee
   await rest.trackEvents(report, op);
   await rest.deletePlayer('p1', op);
 
-  const always = { 'accept-encoding': 'identity', APIKey: API_KEY, 'x-request-id': 'request-1' };
+  const all = { 'accept-encoding': 'identity', 'cache-control': 'no-cache' };
+  const always = { ...all, APIKey: API_KEY, 'x-request-id': 'request-1' };
   const secret = { ...always, secretKey: SECRET_KEY };
   const json = { ...always, 'content-type': 'application/json' };
   const calls = upstream.calls();
