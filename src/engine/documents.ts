@@ -57,7 +57,7 @@ export class DocumentStore {
     this.#manifestOf = manifestOf;
   }
 
-  /** The documents by Apollo Server's key, which ends with the hash of the text. `addRequest` stores them. */
+  /** By Apollo Server's key, which ends with the hash of the text. Its `set` has no text; `addRequest` stores the document. */
   readonly forApollo = {
     get: async (key: string) => this.#get(key.slice(-64))?.values().next().value?.document,
     set: async () => undefined,

@@ -8,7 +8,7 @@ import type { Endpoint } from './endpoints.ts';
 export interface CallContext {
   readonly cancellation: Cancellation;
   readonly requestId: string;
-  /** What is read of the responses; the rest is not decoded. Set before any resolver runs. */
+  /** What is read of the responses; the rest is not decoded. Set by engine/apollo.ts before any resolver runs. */
   wanted?: Wanted;
   /** The key of a caller that is bound to its player; absent for a server. */
   readonly boundCaller?: string | undefined;

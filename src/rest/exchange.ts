@@ -45,6 +45,9 @@ interface CountingQueue {
   onAborted(exchange: Exchange, flow: Flow | undefined): void;
 }
 
+/** Called when a request has a connection, before it is written, with both times. If it throws, that is the response. */
+export type OnConnection = (queuedAt: number, now: number) => void;
+
 const NO_HEADERS = {};
 const NO_BODY = Buffer.alloc(0);
 
@@ -62,9 +65,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   sent = false;
   aborted: UpstreamError | undefined;
   readonly request: UpstreamRequest;
+  /** When it was queued, and when it got a connection, by `performance.now()`. */
+  readonly queuedAt = performance.now();
+  connectedAt: number | undefined;
   readonly #endpoint: Endpoint;
   readonly #flowKey: string;
-  readonly #onConnection: () => void;
+  readonly #onConnection: OnConnection;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   /** Whether the whole response has arrived; it is read a little later. */
@@ -76,7 +82,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   countedBy: { readonly queue: CountingQueue; readonly flow: Flow | undefined } | undefined;
   #isConnected = false;
 
-  constructor(endpoint: Endpoint, request: UpstreamRequest, flowKey: string, onConnection: () => void) {
+  constructor(endpoint: Endpoint, request: UpstreamRequest, flowKey: string, onConnection: OnConnection) {
     this.#endpoint = endpoint;
     this.request = request;
     this.#flowKey = flowKey;
@@ -110,7 +116,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#countConnected();
     if (this.aborted) throw this.aborted;
-    this.#onConnection();
+    const now = performance.now();
+    this.#onConnection(this.queuedAt, now);
+    this.connectedAt = now;
     this.#controller = controller;
     this.sent = true;
   }

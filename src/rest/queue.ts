@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { batchPerTick } from '../batch-per-tick.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import { Exchange, type Flow, type UpstreamRequest } from './exchange.ts';
+import { Exchange, type Flow, type OnConnection, type UpstreamRequest } from './exchange.ts';
 import { noConnection } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
@@ -53,8 +53,7 @@ export class Queue {
     this.#share = Math.max(1, Math.floor(size / 4));
   }
 
-  /** @param onConnection Called when the request has a connection, before it is written; if it throws, that is the response. */
-  enqueue(request: UpstreamRequest, { flowKey, isOfServer }: Origin, onConnection: () => void): Exchange {
+  enqueue(request: UpstreamRequest, { flowKey, isOfServer }: Origin, onConnection: OnConnection): Exchange {
     const exchange = new Exchange(this.#endpoint, request, flowKey, onConnection);
     atEndOfCallback(() => {
       const flow = this.#flowOf(flowKey, isOfServer);

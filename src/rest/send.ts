@@ -59,10 +59,8 @@ export class Call<Result> {
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
-  /** The last attempt: its exchange, when it was queued, and when it got a connection. */
+  /** That of the last attempt. */
   #exchange: Exchange | undefined;
-  #queuedAt = 0;
-  #startedAt: number | undefined;
   readonly #record: CallRecord;
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
@@ -115,15 +113,11 @@ export class Call<Result> {
   #attempt(request: UpstreamRequest, permit: Permit): Exchange {
     const { endpoint, queue, timeoutMs } = this.#state;
     const { callContext, content } = this.#options;
-    this.#queuedAt = performance.now();
-    this.#startedAt = undefined;
     // Called when a connection is free and nothing is written yet.
-    const onConnection = () => {
+    const onConnection = (queuedAt: number, now: number) => {
       this.#breaker.check(permit);
-      const now = performance.now();
       // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
-      if (now - this.#queuedAt > callContext.cancellation.deadline - now) throw noConnection(endpoint);
-      this.#startedAt = now;
+      if (now - queuedAt > callContext.cancellation.deadline - now) throw noConnection(endpoint);
       this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
       this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
     };
@@ -154,11 +148,11 @@ export class Call<Result> {
     const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
-    const startedAt = this.#startedAt ?? endedAt;
+    const { queuedAt, connectedAt = endedAt } = exchange;
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
-    const inFlightMs = endedAt - (this.#startedAt ?? this.#queuedAt);
+    const inFlightMs = endedAt - (exchange.connectedAt ?? queuedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
-    record.queueMs += startedAt - this.#queuedAt;
+    record.queueMs += connectedAt - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const earlierMaybeDone = this.#maybeDone;
     this.#maybeDone ||= exchange.sent && (response instanceof Error || !isRefusal(response));
@@ -166,7 +160,7 @@ export class Call<Result> {
     const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
     if (exchange.sent || !endedInQueue) {
       record.attempts += 1;
-      observer.attempt?.(endpoint.name, record.status, endedAt - startedAt);
+      observer.attempt?.(endpoint.name, record.status, endedAt - connectedAt);
     }
     return response instanceof Error ? response : readResponse(response, endpoint, earlierMaybeDone, observer);
   }
