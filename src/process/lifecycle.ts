@@ -58,12 +58,13 @@ export function createLifecycle(delayMs: number, graceMs: number, log: Logger) {
       owned.push(one);
       return one;
     },
-    /** Drains at the first signal; ends the process at once, with 1, at a second one. */
+    /** Drains at the first signal. A later SIGINT ends the process at once, with 1; some platforms repeat SIGTERM, as Heroku. */
     onSignal(signal: NodeJS.Signals): void {
+      const isFirst = signalledAt === undefined;
       signalledAt ??= performance.now();
-      if (performance.now() - signalledAt > SAME_MS) process.exit(1);
-      log.info({ signal, delayMs, graceMs }, 'stopping');
-      if (state.phase !== 'draining') close();
+      if (signal === 'SIGINT' && performance.now() - signalledAt > SAME_MS) process.exit(1);
+      if (isFirst) log.info({ signal, delayMs, graceMs }, 'stopping');
+      if (isFirst && state.phase !== 'draining') close();
     },
   });
 }
