@@ -15,8 +15,6 @@ export const TIMEOUT_MS = 30_000;
 export const TOO_LONG_MS = 60_000;
 const REPEATED_WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 125;
-const FIRST_HEALING_PAUSE_MS = 2_000;
-const LONGEST_HEALING_PAUSE_MS = 60_000;
 
 /** Whether a response has data: a field of the operation is not null, or there is no error. */
 export function hasData({ data, errors = [] }: GatewayResponse): boolean {
@@ -40,28 +38,21 @@ const shared = Object(globalThis);
 shared[NAME] ??= {};
 export const testMode: { on?: boolean } = shared[NAME];
 
-/** A pause with a random share of up to a half on top: clients that failed together must not come back together. */
-const spread = (milliseconds: number, inTests = 0) => milliseconds * (testMode.on ? inTests : 1 + Math.random() / 2);
-
 /**
  * How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds: 125, 250, and so on up to 60 s. At least as
- * long as the gateway asks.
+ * long as the gateway asks. With a random share of up to a half on top: clients that failed together must not come back together.
  */
-export function pauseAfter(attempt: number, askedMs: number): number {
-  return spread(Math.max(askedMs, Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), TOO_LONG_MS)));
+export function pauseAfter(attempt: number, askedMs: number, inTests = 0): number {
+  const least = Math.max(askedMs, Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), TOO_LONG_MS));
+  return least * (testMode.on ? inTests : 1 + Math.random() / 2);
 }
 
 /**
- * How long to wait before a missing part is asked for the first, second, … time, in milliseconds: 2 s, 4 s, and so on up to
- * 60 s. Never shorter than the gateway asks. A request's own time does not count: a phone that slept had a long one. In tests a
- * hundredth: without a pause, a part that stays missing would be asked for in a loop.
+ * How long to wait before a missing part is asked for the first, second, … time: 2 s, 4 s, and so on up to 60 s. A request's own
+ * time does not count: a phone that slept had a long one. In tests a hundredth: without a pause, a part that stays missing would be
+ * asked for in a loop.
  */
-export function pauseBeforeHealing(attempt: number, askedMs: number): number {
-  return spread(
-    Math.max(askedMs, Math.min(FIRST_HEALING_PAUSE_MS * 2 ** (attempt - 1), LONGEST_HEALING_PAUSE_MS)),
-    0.01,
-  );
-}
+export const pauseBeforeHealing = (attempt: number, askedMs: number): number => pauseAfter(attempt + 4, askedMs, 0.01);
 
 /** The longest time of a timer: with a longer one, it ends at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
