@@ -72,7 +72,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
     isQuery = document.length > 0 && !hasMutation(String(document)),
   ): Promise<GatewayResponse> => {
     const hash = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
-    const documentId = hash === undefined ? undefined : String(hash);
+    const documentId = hash ? String(hash) : undefined;
     const body = { query: String(document), documentId, variables: { ...Object(variables) } };
     const headers = { accept: 'application/json', 'content-type': 'application/json' };
     return (await send(url, { method: 'POST', headers, signal: signal ?? null }, body, isQuery)).response;

@@ -105,6 +105,15 @@ export function notSent(message: string, code: GatewayErrorCode = 'NO_RESPONSE',
   return new GatewayError({ message, extensions }, { cause });
 }
 
+/**
+ * Whether a framework leaves the page with what was thrown, as by a redirect: errors of Next.js have a `digest`, what React Router
+ * and SvelteKit throw has a status of 3xx.
+ */
+export function isOfFramework(thrown: unknown): boolean {
+  const { digest, status } = Object(thrown);
+  return digest || /^3/.test(status);
+}
+
 /** What a request of `createClient` resolves to. */
 export interface Result<Data> {
   /** What was asked for. A field that could not be read is null or kept, and `errors` has an error with its path. */

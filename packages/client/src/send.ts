@@ -1,4 +1,12 @@
-import { GatewayError, type GatewayResponse, isObject, notSent, parsed, type ResponseError } from './errors.ts';
+import {
+  GatewayError,
+  type GatewayResponse,
+  isObject,
+  isOfFramework,
+  notSent,
+  parsed,
+  type ResponseError,
+} from './errors.ts';
 import type { Kind } from './idempotency.ts';
 import {
   askedFor,
@@ -51,6 +59,7 @@ export async function send(
     const { errors, isFinal, finish } = await once.catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);
       if (cause instanceof GatewayError) return failed(cause);
+      if (isOfFramework(cause)) throw cause;
       return failed(
         progress.isRejected
           ? notSent('No other token came in time.', 'TOKEN_UNAVAILABLE', cause)
@@ -70,15 +79,15 @@ export async function send(
 function withUnknown(error: ResponseError, kind: Kind): ResponseError {
   const { outcome, code } = error.extensions ?? {};
   if (outcome === 'DONE') return error;
-  // With another token, the same key may be sent again.
-  const mayRepeat = kind === 'keyed' && ['NO_TOKEN', 'TOKEN_UNAVAILABLE', 'UNAUTHENTICATED'].includes(String(code));
+  // With another token (`NO_TOKEN`, `TOKEN_UNAVAILABLE`), the same key may be sent again.
+  const mayRepeat = kind === 'keyed' && /TOKEN|UNAUTHENTICATED/.test(String(code));
   return { ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN', ...(mayRepeat && { retryable: true }) } };
 }
 
 /** The cause of an error for a response of something else that will be the same the next time. */
 const NOT_TEMPORARY = 'The status is final.';
-/** What something between can say with these, such as a proxy's 429, is over later. Other statuses of 4xx are final. */
-const TEMPORARY = [408, 425, 429];
+/** Statuses of something between that are final. What it says with 408, 425 and 429, such as a proxy's limit, is over later. */
+const FINAL = /^4(?!08|25|29)/;
 
 /** What came of an attempt. */
 interface Attempt {
@@ -117,9 +126,10 @@ async function attemptOf(received: Response, url: string, kind: Kind): Promise<A
   // Some servers write null where there are none.
   response.errors ??= undefined;
   if (isGatewayResponse(response, status)) return arrived({ status, headers, text, response });
-  const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
-  return failed(noResponse(message, kind, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers)));
+  return failed(
+    noResponse(message, kind, FINAL.test(String(status)) ? NOT_TEMPORARY : undefined, retryAfterOf(headers)),
+  );
 }
 
 /** A response with a text. Jest's jsdom has no `Response`: a test that gives its own `fetch` gets what libraries read of one. */
@@ -130,7 +140,7 @@ export function responseOf(text: string, init: { readonly status: number; readon
 
 /** What a status means that something between client and gateway sent. */
 const meaningOf = (status: number) =>
-  status === 0 || (status >= 300 && status < 400)
+  /^[03]/.test(String(status))
     ? 'it redirects, which is not followed'
     : (MEANINGS[status] ?? 'something in between may have responded');
 

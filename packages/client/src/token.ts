@@ -1,4 +1,4 @@
-import { GatewayError, notSent } from './errors.ts';
+import { GatewayError, isOfFramework, notSent } from './errors.ts';
 import { reasonOf, type Sending, TIMEOUT_MS, unlessAborted, within } from './retry.ts';
 
 /**
@@ -64,7 +64,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     if (token != null) {
       current ??= within(timeoutMs / 2, undefined, fetchToken).catch((cause: unknown) => {
         current = undefined;
-        if (cause instanceof GatewayError) throw cause;
+        if (cause instanceof GatewayError || isOfFramework(cause)) throw cause;
         throw notSent('The token cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
       });
     }
@@ -112,5 +112,5 @@ function headersOf(given: RequestInit['headers']): Headers {
  * no other scheme, and no password.
  */
 function isAddress(url: string): boolean {
-  return /^[^/?#]+:/.test(url) ? /^\s*https?:\/\/[^/?#@\s]+\s*([/?#]|$)/i.test(url) : !!globalThis.location;
+  return /^[^/?#]+:/.test(url) ? /^\s*https?:\/\/[^/?#@]+([/?#]|$)/i.test(url) : !!globalThis.location;
 }

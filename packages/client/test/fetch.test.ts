@@ -189,6 +189,28 @@ test.each<[string, Token]>([
   },
 );
 
+test.each([
+  Object.assign(new Error('NEXT_REDIRECT'), { digest: 'NEXT_REDIRECT;replace;/sign-in;307;' }),
+  Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC_SERVER_USAGE' }),
+  new Response(null, { status: 302, headers: { location: '/sign-in' } }),
+  { status: 303, location: '/sign-in' },
+])(
+  'what a framework throws to leave the page reaches it, as of Next.js, React Router and SvelteKit: %p',
+  async (thrown) => {
+    let times = 0;
+    const leave = async () => {
+      times += 1;
+      throw thrown;
+    };
+    for (const options of [{ token: leave }, { fetch: leave }]) {
+      expect(await createFetch(options)(url, post(READ)).catch((error: unknown) => error)).toBe(thrown);
+      const client = createClient({ url, ...options });
+      expect(await client.request('{ me { id } }').catch((error: unknown) => error)).toBe(thrown);
+    }
+    expect([times, sent]).toEqual([4, []]);
+  },
+);
+
 test('a write whose 401 came late did nothing, also when the time ends while another token is fetched', async () => {
   jest.useFakeTimers();
   const tokens = [Promise.resolve('one'), new Promise<string>(() => undefined)];
