@@ -15,13 +15,13 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** Free attributes of a player: an object whose values are strings of at most 1,024 characters or numbers, for example `{ tier: "gold", score: 7 }`; at most 16 KB of JSON. */
+  /** Free attributes of a player: an object whose values are strings of at most 1,024 characters or numbers, for example `{ tier: "gold", score: 7 }`. A value that is null or an empty text stays as it is. Booleans, lists and objects as values are rejected. At most 16 KB of JSON. */
   CustomAttributes: { input: Record<string, string | number>; output: Record<string, string | number>; }
   /** A calendar date without a time, written `2025-05-01`. As input a date-time is accepted too: its day is used as written, without a change of time zone. */
   Date: { input: string; output: string; }
-  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input a date-time with minutes is accepted, also with an offset such as `+02`, a fraction of a second after a comma, or in the basic format `20250501T100000Z`. Without an offset it is UTC; a date without a time is midnight UTC. */
+  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input, these forms are accepted too: without seconds, with an offset such as `+02`, with a comma before the fraction of a second, and the basic format `20250501T100000Z`. Without an offset it is UTC. A date without a time is midnight UTC. */
   DateTime: { input: string; output: string; }
-  /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. */
+  /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. As values, null, booleans, objects, and lists in lists are rejected. */
   EventMetadata: { input: Record<string, string | number | (string | number)[]>; output: Record<string, string | number | (string | number)[]>; }
   /** A language code such as `en`, `fr` or `pt-BR`: a language of two or three letters, and up to four subtags. Where the account does not have it, its primary language is used (`en` for `en-US`), and then the account's default. */
   LanguageCode: { input: string; output: string; }
@@ -203,7 +203,10 @@ export type EventInput = {
   readonly name: Scalars['String']['input'];
 };
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
+/**
+ * What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. Every error
+ * with a path has an `outcome`: whether the write was done.
+ */
 export type Mutation = {
   readonly __typename?: 'Mutation';
   /** Deletes a player with its attributes, rewards and actions. This cannot be undone. */
@@ -211,7 +214,7 @@ export type Mutation = {
   /** Reports what a player did, for the referral and rewards service to evaluate. A player that does not exist yet is created. */
   readonly trackEvents?: Maybe<TrackEventsPayload>;
   /**
-   * Creates a player, or updates it when it exists. Attributes that are left out or null stay as they are.
+   * Creates a player, or updates it when it exists. An attribute that is left out, null or empty stays as it is.
    * A referral is counted when the player's e-mail address or mobile number was entered on a referral landing page before.
    * Only the first attributes of a player count for this, whoever sends them: a contact in a later call counts for no referral.
    */
@@ -219,19 +222,28 @@ export type Mutation = {
 };
 
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
+/**
+ * What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. Every error
+ * with a path has an `outcome`: whether the write was done.
+ */
 export type MutationDeletePlayerArgs = {
   input: DeletePlayerInput;
 };
 
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
+/**
+ * What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. Every error
+ * with a path has an `outcome`: whether the write was done.
+ */
 export type MutationTrackEventsArgs = {
   input: TrackEventsInput;
 };
 
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
+/**
+ * What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. Every error
+ * with a path has an `outcome`: whether the write was done.
+ */
 export type MutationUpsertPlayerArgs = {
   input: UpsertPlayerInput;
 };
@@ -340,8 +352,8 @@ export type PlayerAttributes = {
 };
 
 /**
- * What is known about a player. An attribute that is left out, null, an empty text or an empty list stays as it is: the
- * service cannot clear an attribute. A text has at most 1,024 characters.
+ * What is known about a player. An attribute that is left out, null or empty stays as it is: the service cannot clear an
+ * attribute. A text has at most 1,024 characters.
  */
 export type PlayerAttributesInput = {
   /** Average amount of the player's orders. */
@@ -359,7 +371,7 @@ export type PlayerAttributesInput = {
   readonly dateOfBirth?: InputMaybe<Scalars['DateTime']['input']>;
   /** Name to show. */
   readonly displayName?: InputMaybe<Scalars['String']['input']>;
-  /** E-mail address. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
+  /** E-mail address. The service can reject an invalid one (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   readonly email?: InputMaybe<Scalars['String']['input']>;
   /** First name. */
   readonly firstName?: InputMaybe<Scalars['String']['input']>;
@@ -371,7 +383,7 @@ export type PlayerAttributesInput = {
   readonly lastName?: InputMaybe<Scalars['String']['input']>;
   /** Date of the player's last order. */
   readonly lastOrderDate?: InputMaybe<Scalars['Date']['input']>;
-  /** Mobile number. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
+  /** Mobile number. The service can reject an invalid one (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   readonly mobile?: InputMaybe<Scalars['String']['input']>;
   /** Tags. A tag contains no comma; all tags together, with a comma between each two, have at most 1,024 characters. */
   readonly tags?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
@@ -403,7 +415,7 @@ export type Query = {
   readonly __typename?: 'Query';
   /** The player of the caller's token. Null for a token without a player, or when that player does not exist. */
   readonly me?: Maybe<Player>;
-  /** A player by its global `id`, as Relay reads an object again. Null when no such player exists. */
+  /** A player by its `id`: the field with which Relay reads an object again. Null when no such player exists. */
   readonly node?: Maybe<Node>;
   /** One player by your own identifier. Null when no such player exists. */
   readonly player?: Maybe<Player>;
@@ -534,9 +546,9 @@ export type TrackEventsInput = {
 /** The outcome of `trackEvents`. */
 export type TrackEventsPayload = {
   readonly __typename?: 'TrackEventsPayload';
-  /** The names of the events that were received; empty when the input was refused. */
+  /** The names of the events that were received; empty when the input was rejected. */
   readonly eventNames: ReadonlyArray<Scalars['String']['output']>;
-  /** The player as it is after the events were evaluated. Null when the input was refused. */
+  /** The player as it is after the events were evaluated. Null when the input was rejected. */
   readonly player?: Maybe<Player>;
   /** The problems that the caller can correct in the input; empty when the events were received. */
   readonly userErrors: ReadonlyArray<UserError>;
@@ -550,7 +562,7 @@ export type TrackEventsPayloadPlayerArgs = {
 
 /** A player to create or update. */
 export type UpsertPlayerInput = {
-  /** What is known about the player. Attributes that are left out or null stay as they are. */
+  /** What is known about the player. An attribute that is left out, null or empty stays as it is. */
   readonly attributes?: InputMaybe<PlayerAttributesInput>;
   /** The player's mobile device, for push notifications. */
   readonly device?: InputMaybe<DeviceInput>;
@@ -561,7 +573,7 @@ export type UpsertPlayerInput = {
 /** The outcome of `upsertPlayer`. */
 export type UpsertPlayerPayload = {
   readonly __typename?: 'UpsertPlayerPayload';
-  /** The player as it is after the write. Null when the input was refused. */
+  /** The player as it is after the write. Null when the input was rejected. */
   readonly player?: Maybe<Player>;
   /** The player's identifier inside the referral and rewards service. */
   readonly serviceId?: Maybe<Scalars['ID']['output']>;
@@ -594,7 +606,7 @@ export type UserErrorCode =
   | 'INVALID'
   /** The player does not exist. */
   | 'NOT_FOUND'
-  /** The referral and rewards service refused the input, for example an e-mail address that is none. The message has its status and code. */
+  /** The referral and rewards service rejected the input, for example an invalid e-mail address. The message has its status and code. */
   | 'REJECTED'
   /** A required field is missing or empty. */
   | 'REQUIRED'

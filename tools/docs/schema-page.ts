@@ -44,20 +44,26 @@ For client teams. After this page you know every type and field, its cost, its s
 
 <!-- Written by \`npm run docs\` from schema/*.graphql, the rules that the gateway enforces and the responses of the demo: do not edit. -->
 
+Each field has an anchor: \`#Player.coupons\` on this page. Types of one kind are in alphabetical order.
+
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
+- **scope** of an input field: what the token must allow to send it, even as null. Without it, the field of the mutation is null with \`FORBIDDEN\`, and nothing is written.
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
-- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more; fields selected in it add their own. For a list of unknown length, this number is the assumed length; if the list is longer, the rest is added when it is read. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it counts as one more operation of the caller.
-  - Example: "30 + 10 × below" means 30, and 10 times the cost of the fields selected in it. So \`coupons { code value }\` costs 30 + 10 × 2 = 50.
-- **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so. Fields without this entry have none of their own.
+- **cost**: what the field adds to the complexity of the operation; 1 where the page has no cost. The fields selected in it add their own cost. [limits.md](limits.md#how-it-is-counted) says what the complexity limits.
+  - "30 + 10 × below" means 30, and 10 times the cost of the fields selected in it: \`coupons { code value }\` costs 30 + 10 × 2 = 50.
+  - 10 is the assumed length of this list. If the list is longer, the gateway adds the rest after it has read the list.
+- **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so. Fields without this entry have none of their own. A \`lang\` that is not valid rejects the whole request with HTTP 400, so its error has no path.
 `;
 
 export function schemaPage(directory: URL): string {
   const { schema, rules } = createSchema(directory);
   const page = { schema, rules, endpoints: readEndpoints(directory), examples: readExamples(directory), directory };
   const roots = [schema.getQueryType(), schema.getMutationType()].filter((type) => type != null);
-  const others = Object.values(schema.getTypeMap()).filter(
-    (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type) && !roots.some((root) => root === type),
-  );
+  const others = Object.values(schema.getTypeMap())
+    .filter(
+      (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type) && !roots.some((root) => root === type),
+    )
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
   const operations = roots.flatMap((type) => [
     `## ${type.name}\n\n${described(type)}\n`,
     ...Object.values(type.getFields()).map((field) => rootField(page, type.name, field)),
@@ -123,11 +129,20 @@ function rootField(page: Page, typeName: string, field: GraphQLField<unknown, un
   const response = readFileSync(new URL(`operations/responses/${first.name}.json`, page.directory), 'utf8');
   lines.push(`\`\`\`graphql\n${first.document}\n\`\`\`\n`);
   if (first.variables) lines.push(`With the variables:\n\n\`\`\`json\n${withKey(first.variables)}\n\`\`\`\n`);
-  lines.push(`The response:\n\n\`\`\`json\n${printJson(JSON.parse(response))}\n\`\`\`\n`);
+  const [whole, shown] = [printJson(JSON.parse(response)), printJson(JSON.parse(response, shortened))];
+  const note =
+    shown === whole ? '' : `, with the first ${SHOWN_ITEMS} items of each list that has more than ${MAX_ITEMS}`;
+  lines.push(`The response${note}:\n\n\`\`\`json\n${shown}\n\`\`\`\n`);
   const links = others.map(({ name }) => `[${name}](../schema/operations/${name}.graphql)`);
   if (links.length > 0) lines.push(`More: ${links.join(', ')}.\n`);
   return lines.join('\n');
 }
+
+/** Longer lists in an example response are shortened: more items show nothing new. */
+const MAX_ITEMS = 3;
+const SHOWN_ITEMS = 2;
+const shortened = (_name: string, value: unknown) =>
+  Array.isArray(value) && value.length > MAX_ITEMS ? value.slice(0, SHOWN_ITEMS) : value;
 
 function rootOf(document: string): string | undefined {
   const operation = parse(document).definitions.find((part) => part.kind === Kind.OPERATION_DEFINITION);
@@ -136,7 +151,9 @@ function rootOf(document: string): string | undefined {
 }
 
 function typeSection(page: Page, type: GraphQLNamedType): string {
-  const head = `${anchor(type.name)}\n### ${type.name}\n\n${described(type)}\n`;
+  const interfaces = isObjectType(type) ? type.getInterfaces() : [];
+  const implemented = interfaces.map(({ name }) => ` Implements [${code(name)}](#${name}).`).join('');
+  const head = `${anchor(type.name)}\n### ${type.name}\n\n${described(type)}${implemented}\n`;
   if (isEnumType(type)) {
     return `${head}\n${table(
       ['value', 'description'],
@@ -163,20 +180,29 @@ function typeSection(page: Page, type: GraphQLNamedType): string {
 function facts({ schema, rules, endpoints }: Page, typeName: string, field: GraphQLField<unknown, unknown>): string {
   const rule = rules.get(typeName)?.get(field.name);
   const rest = directiveOf(schema, 'rest', field)?.['operation'];
+  const isFriend = directiveOf(schema, 'friendId', field) !== undefined;
   const errors = [
-    ...(rule ? ['FORBIDDEN'] : []),
-    // A mistake in the input of a mutation is a user error.
-    ...(field.args.some(({ name }) => name !== 'input') ? ['BAD_USER_INPUT'] : []),
+    ...(rule || isFriend ? ['FORBIDDEN'] : []),
+    // A mistake in the input of a mutation is a user error, and a `lang` is checked before the operation is executed.
+    ...(field.args.some(({ name }) => name !== 'input' && name !== 'lang') ? ['BAD_USER_INPUT'] : []),
     ...(rest === 'listPlayerCoupons' || rest === 'trackEvents' ? ['RATE_LIMITED'] : []),
-    ...(rest ? ['OPERATION_TOO_COMPLEX', 'UPSTREAM_*', 'OVERLOADED'] : []),
+    ...(rest || hasAssumedLength(schema, field) ? ['OPERATION_TOO_COMPLEX'] : []),
+    ...(rest ? ['UPSTREAM_*', 'OVERLOADED'] : []),
   ];
+  const personal = isFriend ? `${code('contacts:read')} where ${code('PLAYER_IDS=personal')}` : '';
   const named: [string, string][] = [
-    ['scope', rule ? scopeOf(rule) : ''],
+    ['scope', [rule ? scopeOf(rule) : '', personal].filter(Boolean).join(', and ')],
     ['REST', typeof rest === 'string' ? code(endpoints.get(rest) ?? rest) : ''],
     ['cost', costOf(schema, field)],
     ['errors', errors.map(code).join(' ')],
   ];
   return named.flatMap(([name, text]) => (text ? `${name} ${text}` : [])).join(' · ');
+}
+
+/** Whether no argument bounds the list: see `OperationLimiter.countListItems`. */
+function hasAssumedLength(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>): boolean {
+  const size = directiveOf(schema, 'listSize', field);
+  return size?.['assumedSize'] !== undefined && size['slicingArguments'] === undefined;
 }
 
 function scopeOf({ scope, exceptOwn, names }: AccessRule): string {

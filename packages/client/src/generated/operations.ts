@@ -43,8 +43,8 @@ export type EventInput = {
 };
 
 /**
- * What is known about a player. An attribute that is left out, null, an empty text or an empty list stays as it is: the
- * service cannot clear an attribute. A text has at most 1,024 characters.
+ * What is known about a player. An attribute that is left out, null or empty stays as it is: the service cannot clear an
+ * attribute. A text has at most 1,024 characters.
  */
 export type PlayerAttributesInput = {
   /** Average amount of the player's orders. */
@@ -62,7 +62,7 @@ export type PlayerAttributesInput = {
   dateOfBirth?: string | null | undefined;
   /** Name to show. */
   displayName?: string | null | undefined;
-  /** E-mail address. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
+  /** E-mail address. The service can reject an invalid one (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   email?: string | null | undefined;
   /** First name. */
   firstName?: string | null | undefined;
@@ -74,7 +74,7 @@ export type PlayerAttributesInput = {
   lastName?: string | null | undefined;
   /** Date of the player's last order. */
   lastOrderDate?: string | null | undefined;
-  /** Mobile number. The service can refuse what is none (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
+  /** Mobile number. The service can reject an invalid one (`REJECTED`). It counts for a referral only if it is among the first attributes of the player. */
   mobile?: string | null | undefined;
   /** Tags. A tag contains no comma; all tags together, with a comma between each two, have at most 1,024 characters. */
   tags?: Array<string> | null | undefined;
@@ -112,7 +112,7 @@ export type TrackEventsInput = {
 
 /** A player to create or update. */
 export type UpsertPlayerInput = {
-  /** What is known about the player. Attributes that are left out or null stay as they are. */
+  /** What is known about the player. An attribute that is left out, null or empty stays as it is. */
   attributes?: PlayerAttributesInput | null | undefined;
   /** The player's mobile device, for push notifications. */
   device?: DeviceInput | null | undefined;
@@ -128,7 +128,7 @@ export type UserErrorCode =
   | 'INVALID'
   /** The player does not exist. */
   | 'NOT_FOUND'
-  /** The referral and rewards service refused the input, for example an e-mail address that is none. The message has its status and code. */
+  /** The referral and rewards service rejected the input, for example an invalid e-mail address. The message has its status and code. */
   | 'REJECTED'
   /** A required field is missing or empty. */
   | 'REQUIRED'
