@@ -50,6 +50,13 @@ test('players of the other subgraph are read together, each once', async () => {
   expect(upstream.calls().sort()).toEqual([...paths, ...coupons].map((path) => `GET /integrations/${path}`));
 });
 
+test('a player that does not exist is null itself where its playerUniqueId is selected', async () => {
+  const { data, codes } = await ask('{ latestOrders { orders { player { playerUniqueId } } } }', SERVER);
+  expect(codes).toEqual([]);
+  const players = ['p1', 'p2', 'p1'].map((playerUniqueId) => ({ player: { playerUniqueId } }));
+  expect(data.latestOrders.orders).toEqual([...players, { player: null }]);
+});
+
 test('a player is completed by the other subgraph', async () => {
   const me = { playerUniqueId: 'p1', orders: [{ number: 1 }, { number: 3 }] };
   expect(await ask('{ me { playerUniqueId orders { number } } }', APP)).toEqual({ data: { me }, codes: [] });
@@ -61,4 +68,25 @@ test("the caller's token decides what it sees of which player", async () => {
   expect(coupons).toEqual([expect.any(Array), null, expect.any(Array), null]);
   expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN']);
   expect(upstream.calls()).toEqual(['GET /integrations/transactions/p1/coupon']);
+});
+
+/** What docs/federation.md says of names that another subgraph has too: the errors of composition. */
+const COUPON_TYPE = `enum CouponType { CUSTOM FIXED_DISCOUNT FIXED_RATE_DISCOUNT FREE_PRODUCT FREE_SHIPPING PERCENTAGE_DISCOUNT UNKNOWN }`;
+test.each([
+  ['a scalar', 'type Query { day: Date now: DateTime shop: URL } scalar Date scalar DateTime scalar URL', []],
+  ['Node', 'type Query { order: Order } interface Node { id: ID! } type Order implements Node { id: ID! }', []],
+  ['an enum of output', 'type Query { status: ReferralStatus } enum ReferralStatus { ACTIVE LATE }', []],
+  ['an equal enum of input', `type Query { value(type: CouponType): Float } ${COUPON_TYPE}`, []],
+  ['another enum of input', 'type Query { type: CouponType } enum CouponType { CUSTOM MINE }', ['ENUM_VALUE_MISMATCH']],
+  ['an object type', 'type Query { coupon: Coupon } type Coupon { code: String }', ['INVALID_FIELD_SHARING']],
+  ['a root field', 'type Query { node(id: ID!): Node } interface Node { id: ID! }', ['INVALID_FIELD_SHARING']],
+  [
+    'an input type',
+    'type Query { value(filter: CouponFilter): Float } input CouponFilter { shop: ID }',
+    ['EMPTY_MERGED_INPUT_TYPE'],
+  ],
+])('another subgraph with %s of the same name', async (_what, typeDefs, codes) => {
+  supergraph.send(typeDefs);
+  const [composed] = await once(supergraph, 'message');
+  expect(composed).toEqual({ codes });
 });

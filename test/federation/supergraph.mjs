@@ -1,7 +1,9 @@
 /*
  * A federation gateway in front of two subgraphs: this product, at SUBGRAPH_URL, and a small one about orders, in this
  * process. It forwards the authorization header of each request, and reports its URL, or why it did not start, to its parent.
+ * For each type definitions that its parent sends, it says with which errors they compose as a third subgraph.
  */
+import { composeServices } from '@apollo/composition';
 import { ApolloGateway, IntrospectAndCompose, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
@@ -12,8 +14,10 @@ const { SUBGRAPH_URL, COMPOSITION_TOKEN } = process.env;
 const PLAYERS = ['p1', 'p2', 'p1', 'nobody'];
 const orders = PLAYERS.map((player, index) => ({ number: index + 1, player: { __typename: 'Player', id: player } }));
 
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
+
 const typeDefs = parse(`
-  extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
+  ${LINK}
   type Query { latestOrders: OrderPage! }
   type OrderPage { orders: [Order!]! pageInfo: PageInfo! }
   type Order { number: Int! player: Player }
@@ -24,6 +28,18 @@ const resolvers = {
   Query: { latestOrders: () => ({ orders, pageInfo: { hasNextPage: false, hasPreviousPage: false } }) },
   Player: { orders: ({ id }) => orders.filter(({ player }) => player.id === id) },
 };
+
+/** The codes of the errors with which this product and one more subgraph compose. */
+async function compose(more) {
+  const headers = { 'content-type': 'application/json', authorization: COMPOSITION_TOKEN };
+  const request = { method: 'POST', headers, body: JSON.stringify({ query: '{ _service { sdl } }' }) };
+  const { data } = await (await fetch(`${SUBGRAPH_URL}/graphql`, request)).json();
+  const { errors = [] } = composeServices([
+    { name: 'referral', url: `${SUBGRAPH_URL}/graphql`, typeDefs: parse(data._service.sdl) },
+    { name: 'more', url: 'http://more.example', typeDefs: parse(`${LINK} ${more}`) },
+  ]);
+  return [...new Set(errors.map(({ extensions }) => extensions.code))];
+}
 
 /** Sends the caller's token, or the one for composition before there is a caller. */
 function willSendRequest({ request, context }) {
@@ -51,4 +67,5 @@ try {
 } catch (error) {
   process.send?.({ error: String(error) });
 }
+process.on('message', async (more) => process.send?.({ codes: await compose(more) }));
 process.once('disconnect', () => process.exit());
