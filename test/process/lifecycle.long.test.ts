@@ -268,6 +268,21 @@ test('what the program cannot start with is told in sentences, without secrets',
   expect(elsewhere.output()).toMatch(/EADDRNOTAVAIL.+; set HOST and MANAGEMENT_HOST to addresses of this machine/);
   expect(elsewhere.output()).not.toContain('    at ');
 
+  // As a kernel without IPv6 says it.
+  const withoutIpv6 = `import { Server } from 'node:net';
+    Server.prototype.listen = function () {
+      const error = new Error('listen EAFNOSUPPORT: address family not supported :::4000');
+      process.nextTick(() => this.emit('error', Object.assign(error, { code: 'EAFNOSUPPORT', syscall: 'listen' })));
+      return this;
+    };`;
+  const ipv6 = spawnProcess(
+    { REST_BASE_URL: upstream.url, HOST: '::', JWT_SECRET: 'x'.repeat(32), JWT_ISSUER: 'a', JWT_AUDIENCE: 'b' },
+    ['--import', `data:text/javascript,${encodeURIComponent(withoutIpv6)}`],
+  );
+  expect(await ipv6.ended).toEqual({ code: 1, signal: null });
+  expect(ipv6.output()).toContain('this machine has no IPv6; set HOST and MANAGEMENT_HOST to 0.0.0.0');
+  expect(ipv6.output()).not.toContain('    at ');
+
   const REST_BASE_URL = 'http://hunter4:hunter5@rewards.example';
   const { ended, output } = spawnProcess({ NODE_ENV: 'production', JWT_SECRET: 'hunter2', REST_BASE_URL });
   expect((await ended).code).toBe(1);
