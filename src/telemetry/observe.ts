@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { parseTraceParent } from '@opentelemetry/core';
@@ -158,10 +159,17 @@ export interface Trace {
   end?(operation: { name?: string | undefined; type?: string | undefined; codes: readonly string[] }): void;
 }
 
+/**
+ * Whether an agent that NODE_OPTIONS loaded, such as New Relic's, gives each REST call a `traceparent` of its own. With a second
+ * one, the service would have none (W3C Trace Context, 3.2).
+ */
+export const isTracedByAgent = () => channel('undici:request:create').hasSubscribers;
+
 /** Without a collector: passes on the client's trace, and up to 512 characters of `tracestate` (W3C Trace Context, 3.3.1.5). */
 function passTraceOn({ traceparent, tracestate }: IncomingHttpHeaders): Trace {
   const parent = parseTraceParent(String(traceparent));
   if (!parent) return { headers: [] };
+  if (isTracedByAgent()) return { traceId: parent.traceId, headers: [] };
   const state = typeof tracestate === 'string' && tracestate.length <= 512 ? ['tracestate', tracestate] : [];
   // In the format of version 00.
   return { traceId: parent.traceId, headers: ['traceparent', `00${String(traceparent).slice(2, 55)}`, ...state] };

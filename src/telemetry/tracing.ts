@@ -14,7 +14,7 @@ import type { EgressProxy } from '../config/config.ts';
 import { proxyFor, USER_AGENT } from '../egress-proxy.ts';
 import { reasonOf } from '../errors.ts';
 import { ID_PLACEHOLDER } from '../rest/endpoints.ts';
-import type { Trace } from './observe.ts';
+import { isTracedByAgent, type Trace } from './observe.ts';
 
 /** `service.name`, unless the environment has another one. */
 const SERVICE_NAME = 'referral-gateway';
@@ -26,10 +26,10 @@ const propagator = new W3CTraceContextPropagator();
 
 /**
  * Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. Undefined when
- * an agent of OpenTelemetry is loaded, which reads the same settings: with both, calls would have several `traceparent`.
+ * an agent traces; that of OpenTelemetry reads the same settings.
  */
 export function startTracing(collector: URL, proxy: EgressProxy | undefined, log: FastifyBaseLogger) {
-  if (otel.propagation.fields().length > 0) return void log.info('traces are exported by an agent of OpenTelemetry');
+  if (isTracedByAgent()) return void log.info('an agent traces the REST calls; the gateway itself exports no traces');
   const via = proxyFor(collector, proxy);
   const headers = { 'user-agent': USER_AGENT };
   let quietUntil = 0;

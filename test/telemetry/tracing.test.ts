@@ -229,14 +229,15 @@ test('a collector that is not there, or answers 404, delays neither responses no
   }
 });
 
-test('beside an agent of OpenTelemetry, which reads the same settings, the gateway itself traces nothing', async () => {
-  const agent = `import { createRequire } from 'node:module';
-    const require = createRequire(process.cwd() + '/');
-    const { W3CTraceContextPropagator } = require('@opentelemetry/core');
-    require('@opentelemetry/api').propagation.setGlobalPropagator(new W3CTraceContextPropagator());`;
+test('beside an agent that traces, a REST call has its traceparent alone, and the gateway itself exports nothing', async () => {
+  const ofAgent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const agent = `import { subscribe } from 'node:diagnostics_channel';
+    subscribe('undici:request:create', ({ request }) => request.addHeader('traceparent', '${ofAgent}'));`;
   const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(agent)}`;
-  const log = await sendTraced({ NODE_OPTIONS });
-  expect(log).toContain('traces are exported by an agent of OpenTelemetry');
+  const client = { traceparent: `00-${TRACE}-b7ad6b7169203331-01`, tracestate: 'vendor=1' };
+  expect(await sendTraced({ NODE_OPTIONS }, client)).toContain('an agent traces the REST calls');
+  expect(await sendTraced({ NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: '' }, client)).toContain(`"traceId":"${TRACE}"`);
   expect(collector.bodies).toEqual([]);
-  expect(upstream.requests.map(({ headers }) => headers['traceparent'])).toEqual([undefined, undefined]);
+  const sent = upstream.requests.map(({ headers }) => [headers['traceparent'], headers['tracestate']]);
+  expect(sent).toEqual(Array(4).fill([ofAgent, undefined]));
 });
