@@ -1,9 +1,9 @@
-/** How many functions run in one callback, and how many such callbacks in one turn of the event loop; the rest waits. */
+/** How many functions run in one part, and how many parts in one turn of the event loop; the rest waits. */
 const PART = 16;
 const MAX_PARTS = 4;
 
 /**
- * Returns a function that runs the work of a tick in parts of 16, in its order; the work must not throw.
+ * Returns a function that runs the work of one turn together, in its order, in parts of 16; the work must not throw.
  *
  * Requests are begun, sent upstream and answered in such parts. Otherwise JavaScript and system calls alternate for each of
  * them, and the processor's caches contain other code each time: a third more CPU time (docs/decisions/benchmark-notes.md). A

@@ -42,7 +42,7 @@ export interface ApolloOptions {
   documents: DocumentStore;
   compiler: Compiler;
   limiter: OperationLimiter;
-  rates: Pick<RateLimits, 'consumeCost' | 'consumeLate'>;
+  rates: Pick<RateLimits, 'consumeFurther' | 'consumeLate'>;
   persistedQueries: PersistedQueryStore;
   deprecatedInputs: ReturnType<typeof findDeprecatedInputs>;
   parseOptions: ParseOptions;
@@ -118,16 +118,16 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
   };
 }
 
-/** An operation that may be executed: what it is, its coerced variables, its size, and the cost that was consumed for it. */
+/** An operation that may be executed: what it is, its coerced variables, its size, and the units that were consumed for it. */
 interface CheckedOperation {
   cached: CachedOperation;
   variables: Readonly<Record<string, unknown>>;
   size: Size;
-  cost: number;
+  units: number;
 }
 
 /**
- * Measures the operation, consumes its cost from the caller's limit, and checks limits and variables. Without enough left, only the
+ * Measures the operation, consumes its units from the caller's limit, and checks limits and variables. Without enough left, only the
  * unit of its request is consumed. Also called without an operation: the name is not in the document, and Apollo Server returns
  * that error afterwards.
  */
@@ -143,10 +143,10 @@ async function consumeAndCheck(
   record.hash = queryHash;
   const size = limiter.measure(cached.document, operation, request.variables);
   const { complexity, depth, introspects } = size;
-  const cost = limiter.costOf(size);
+  const units = limiter.unitsBefore(size);
   const showsCost = !production || request.http?.headers.has(SHOW_COST);
-  if (showsCost) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
-  await rates.consumeCost(caller, cost);
+  if (showsCost) contextValue.extensions['cost'] = { complexity, depth, operations: units };
+  await rates.consumeFurther(caller, units);
   if (introspects && production && !caller.scopes.has('schema:read')) {
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }
@@ -155,7 +155,7 @@ async function consumeAndCheck(
   record.manifest = cached.manifest;
   const inVariables = deprecatedInputs?.(operation, request.variables) ?? [];
   record.deprecated = [...(cached.deprecated ?? []), ...inVariables];
-  return { cached, variables, size, cost };
+  return { cached, variables, size, units };
 }
 
 /** The variables with their types and defaults. Stops at the first error: a list can have many. Throws BAD_USER_INPUT. */
@@ -181,26 +181,28 @@ function coerceVariables(
 async function executeChecked(
   { schema, compiler, limiter, rates, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
-  { cached, variables, size, cost }: CheckedOperation,
+  { cached, variables, size, units }: CheckedOperation,
 ): Promise<GraphQLResponse> {
   const { caller, record, callContext } = contextValue;
   callContext.wanted = cached.wanted;
   contextValue.complexity = size.complexity;
   let result = await compiler.executorOrQueue(cached)?.({}, contextValue, variables);
   record.engine = result?.data === undefined ? 'graphql-js' : 'graphql-jit';
+  // It is not compiled, or the caller lacks a scope that compiled operations do not check.
   if (result?.data === undefined) {
     const { document, operation } = cached;
-    // graphql-js coerces the variables again: they were coerced for a compiled operation, and for HTTP 400.
+    // graphql-js coerces the variables again.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     const input = { schema, document, operationName, variableValues, contextValue };
+    // Each resolver is wrapped: see `createWrappedSchema` in serve.ts.
     result = await execute({ ...input, hideSuggestions: production });
   }
   const { complexity, budget, extensions, rules } = contextValue;
   if (!production) extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, size.fields) };
-  const operations = unitsOf(complexity, budget.taken());
-  if (operations > cost) {
-    rates.consumeLate(caller, operations - cost);
-    if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations });
+  const allUnits = unitsOf(complexity, budget.taken());
+  if (allUnits > units) {
+    rates.consumeLate(caller, allUnits - units);
+    if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: allUnits });
   }
   // A large response has three steps, each in a turn of its own: its last list is completed, it is measured, it is made into text.
   const turnIfLarge = () => limiter.turnAfter(complexity - size.complexity, caller.key);

@@ -12,10 +12,10 @@ import { ClientError, requestError } from '../errors.ts';
 import { createTurns } from '../turns.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
 
-/** The complexity, and the REST calls, that cost one operation more. */
-const COMPLEXITY_PER_OPERATION = 500;
-const CALLS_PER_OPERATION = 10;
-/** A list that adds more than this to the complexity is completed in a turn of its own: as much as one operation is. */
+/** The complexity, and the REST calls, of one unit: what an ordinary operation consumes of its caller's limit. */
+const COMPLEXITY_PER_UNIT = 500;
+const CALLS_PER_UNIT = 10;
+/** A list that adds more than this to the complexity is completed in a turn of its own: as much as one unit. */
 const MAX_ADDED_IN_TURN = 500;
 
 type Limited = Exclude<keyof Size, 'fields' | 'introspects'> | 'repetitions';
@@ -54,8 +54,8 @@ export class OperationLimiter {
     return size;
   }
 
-  /** What an operation consumes of the caller's rate, in ordinary operations. One that is refused is an ordinary one. */
-  costOf(size: Size): number {
+  /** The units that an operation consumes before it is executed. One that is refused is an ordinary one. */
+  unitsBefore(size: Size): number {
     return this.#exceeded(size) ? 1 : unitsOf(size.complexity);
   }
 
@@ -116,6 +116,6 @@ export class OperationLimiter {
   }
 }
 
-/** How many ordinary operations a complexity and a number of REST calls stand for. */
+/** How many units a complexity and a number of REST calls are. */
 export const unitsOf = (complexity: number, calls = 0) =>
-  Math.max(1 + Math.floor(complexity / COMPLEXITY_PER_OPERATION), Math.ceil(calls / CALLS_PER_OPERATION));
+  Math.max(1 + Math.floor(complexity / COMPLEXITY_PER_UNIT), Math.ceil(calls / CALLS_PER_UNIT));

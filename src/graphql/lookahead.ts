@@ -28,61 +28,6 @@ export function selectedFields(
   );
 }
 
-/** The default size of pages in the schema. */
-const DEFAULT_SIZE = 50;
-
-/** Fields that cannot be answered from the totals. */
-const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
-const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
-
-/** The rows of a page; none where only totals are selected. Null means the default. Throws BAD_USER_INPUT for an invalid page. */
-export function rowsOfPage(args: PlayerReferredFriendsArgs, nodes: readonly FieldNode[], info: GraphQLResolveInfo) {
-  const [page, limit] = [args.page ?? 1, args.limit ?? DEFAULT_SIZE];
-  checkPage(page, limit);
-  const from = (page - 1) * limit;
-  const hasRows = selectedFields(nodes, 'ReferredFriendPage', info).some(({ name }) => ROWS_OF_PAGE.has(name.value));
-  return { page, limit, from, to: hasRows ? from + limit : from };
-}
-
-/** The rows that a connection needs; none when only the total is selected. Throws BAD_USER_INPUT for invalid arguments. */
-export function rowsOfConnection(
-  args: PlayerReferredFriendsConnectionArgs,
-  nodes: readonly FieldNode[],
-  info: GraphQLResolveInfo,
-): ConnectionRange {
-  const first = args.first ?? DEFAULT_SIZE;
-  checkSize('first', first, 0);
-  const after = args.after == null ? undefined : readCursor(args.after);
-  const from = after ? after.row + 1 : 0;
-  const fields = selectedFields(nodes, 'ReferredFriendConnection', info);
-  const hasRows = first > 0 && fields.some(({ name }) => ROWS_OF_CONNECTION.has(name.value));
-  if (!hasRows) return { first, after, from, to: from };
-  return { first, after, from: after?.friend === undefined ? from : from - 1, to: from + first };
-}
-
-/** Starts the read of a field that has a REST call of its own; undefined for other fields. Throws for invalid arguments. */
-function startRead(
-  playerUniqueId: string,
-  node: FieldNode,
-  loaders: Context['loaders'],
-  info: GraphQLResolveInfo,
-): Promise<unknown> | undefined {
-  const args = argumentsOf(node, info);
-  switch (node.name.value) {
-    case 'coupons':
-      if (args.filter) checkFilter(args.filter);
-      return loaders.coupons.load(playerUniqueId);
-    case 'referredFriends':
-      return loaders.referrals.load(playerUniqueId, rowsOfPage(args, [node], info));
-    case 'referredFriendsConnection':
-      return loaders.referrals.load(playerUniqueId, rowsOfConnection(args, [node], info));
-    case 'referralLink':
-      return args.lang == null ? undefined : loaders.players.load({ playerUniqueId, lang: args.lang });
-    default:
-      return undefined;
-  }
-}
-
 /** What needs no read of the player: identifiers are in the request, the others have a call of their own. */
 const WITHOUT_PLAYER = new Set([
   ...['id', 'playerUniqueId', '__typename'],
@@ -118,6 +63,29 @@ export function startRelated(
   });
 }
 
+/** Starts the read of a field that has a REST call of its own; undefined for other fields. Throws for invalid arguments. */
+function startRead(
+  playerUniqueId: string,
+  node: FieldNode,
+  loaders: Context['loaders'],
+  info: GraphQLResolveInfo,
+): Promise<unknown> | undefined {
+  const args = argumentsOf(node, info);
+  switch (node.name.value) {
+    case 'coupons':
+      if (args.filter) checkFilter(args.filter);
+      return loaders.coupons.load(playerUniqueId);
+    case 'referredFriends':
+      return loaders.referrals.load(playerUniqueId, rowsOfPage(args, [node], info));
+    case 'referredFriendsConnection':
+      return loaders.referrals.load(playerUniqueId, rowsOfConnection(args, [node], info));
+    case 'referralLink':
+      return args.lang == null ? undefined : loaders.players.load({ playerUniqueId, lang: args.lang });
+    default:
+      return undefined;
+  }
+}
+
 /** graphql-js has coerced them, so they have the generated types. */
 type Arguments = PlayerCouponsArgs &
   PlayerReferredFriendsArgs &
@@ -128,4 +96,36 @@ function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolve
   const player = schema.getType('Player');
   const field = isObjectType(player) ? player.getFields()[node.name.value] : undefined;
   return field && node.arguments?.length ? getArgumentValues(field, node, variableValues) : {};
+}
+
+/** The default size of pages in the schema. */
+const DEFAULT_SIZE = 50;
+
+/** Fields that cannot be answered from the totals. */
+const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
+const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
+
+/** The rows of a page; none where only totals are selected. Null means the default. Throws BAD_USER_INPUT for an invalid page. */
+export function rowsOfPage(args: PlayerReferredFriendsArgs, nodes: readonly FieldNode[], info: GraphQLResolveInfo) {
+  const [page, limit] = [args.page ?? 1, args.limit ?? DEFAULT_SIZE];
+  checkPage(page, limit);
+  const from = (page - 1) * limit;
+  const hasRows = selectedFields(nodes, 'ReferredFriendPage', info).some(({ name }) => ROWS_OF_PAGE.has(name.value));
+  return { page, limit, from, to: hasRows ? from + limit : from };
+}
+
+/** The rows that a connection needs; none when only the total is selected. Throws BAD_USER_INPUT for invalid arguments. */
+export function rowsOfConnection(
+  args: PlayerReferredFriendsConnectionArgs,
+  nodes: readonly FieldNode[],
+  info: GraphQLResolveInfo,
+): ConnectionRange {
+  const first = args.first ?? DEFAULT_SIZE;
+  checkSize('first', first, 0);
+  const after = args.after == null ? undefined : readCursor(args.after);
+  const from = after ? after.row + 1 : 0;
+  const fields = selectedFields(nodes, 'ReferredFriendConnection', info);
+  const hasRows = first > 0 && fields.some(({ name }) => ROWS_OF_CONNECTION.has(name.value));
+  if (!hasRows) return { first, after, from, to: from };
+  return { first, after, from: after?.friend === undefined ? from : from - 1, to: from + first };
 }

@@ -45,13 +45,13 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
     /** Consumes points of a caller's limit. With too few left it consumes none, and rejects with RATE_LIMITED for the client. */
     consume: (kind: CallerKind, caller: Caller, points = 1) =>
       consume(kind, limitsOf(caller)[kind], caller.key, points),
-    /** Consumes the cost of an operation beyond the unit that its request has consumed. */
-    async consumeCost(caller: Caller, cost: number): Promise<void> {
+    /** Consumes the units of an operation beyond the one that its request has consumed. */
+    async consumeFurther(caller: Caller, units: number): Promise<void> {
       const limit = limitsOf(caller).operations;
-      if (cost > 1) await consume('operations', limit, caller.key, Math.min(cost, limit.most) - 1);
+      if (units > 1) await consume('operations', limit, caller.key, Math.min(units, limit.most) - 1);
     },
-    /** Consumes operations after the fact, also beyond the limit. */
-    consumeLate: (caller: Caller, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
+    /** Consumes units after the fact, also beyond the limit. */
+    consumeLate: (caller: Caller, units: number) => limitsOf(caller).operations.change(caller.key, units),
     failuresOf(address: string) {
       const { key, isShared } = keyOfAddress(address);
       return {

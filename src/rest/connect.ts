@@ -45,10 +45,10 @@ export class Connections {
 
   /**
    * After several responses that seem to be of another server, new connections look the name up again; those in use finish.
-   * @param fromOtherServer The result of `isFromOtherServer`.
+   * @param fromOtherHost The result of `mayBeOtherHost`.
    */
-  responded(fromOtherServer: boolean): void {
-    this.#failures = fromOtherServer ? this.#failures + 1 : 0;
+  responded(fromOtherHost: boolean): void {
+    this.#failures = fromOtherHost ? this.#failures + 1 : 0;
     if (this.#failures < RENEW_AFTER || performance.now() - this.#renewedAt < RENEW_EACH_MS) return;
     this.#renewedAt = performance.now();
     this.#failures = 0;
@@ -67,7 +67,7 @@ export class Connections {
  * Whether a response may be of a server that is not the service, or no longer: a balancer without healthy servers (5xx), a
  * redirect, another host (421), or the text of a proxy that has no route.
  */
-export function isFromOtherServer(status: number, contentType: unknown): boolean {
+export function mayBeOtherHost(status: number, contentType: unknown): boolean {
   return status >= 500 || status === 421 || (status >= 300 && (status < 400 || /^text\//i.test(String(contentType))));
 }
 

@@ -1,14 +1,14 @@
 /*
- * The only code that sends HTTP to the REST service. The requests of an endpoint wait in its queue (queue.ts) for one of its
- * connections; an exchange is one request and its response. Each endpoint has connections of its own, so that a slow one does not
- * use those of the others. Redirects are not followed, because the keys would be sent to the new address.
+ * One request to the REST service and its response, as undici's handler: the queue of its endpoint (queue.ts) decides when it is
+ * sent, and the endpoint's connections (connect.ts) send it. Redirects are not followed, because the keys would be sent to the new
+ * address.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
 import { createTurns } from '../turns.ts';
-import { isFromOtherServer } from './connect.ts';
+import { mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
 import { errorOf, isTlsRefusal, UpstreamError } from './upstream-error.ts';
 
@@ -41,7 +41,7 @@ export interface Flow {
 /** What an exchange tells its queue: that it has a connection, that it is over, that it was aborted. */
 interface CountingQueue {
   onConnected(): void;
-  onEnded(flow: Flow | undefined, fromOtherServer: boolean | undefined): void;
+  onEnded(flow: Flow | undefined, fromOtherHost: boolean | undefined): void;
   onAborted(exchange: Exchange, flow: Flow | undefined): void;
 }
 
@@ -94,9 +94,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isConnected = true;
   }
 
-  /** @param fromOtherServer Undefined when there is no response. */
-  #end(fromOtherServer: boolean | undefined): void {
-    this.countedBy?.queue.onEnded(this.countedBy.flow, fromOtherServer);
+  /** @param fromOtherHost Undefined when there is no response. */
+  #end(fromOtherHost: boolean | undefined): void {
+    this.countedBy?.queue.onEnded(this.countedBy.flow, fromOtherHost);
     this.countedBy = undefined;
   }
 
@@ -137,7 +137,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#received = true;
-    this.#end(isFromOtherServer(this.#status, this.#headers['content-type']));
+    this.#end(mayBeOtherHost(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     if (this.#headers['content-encoding'] === undefined) afterSockets(() => this.#respond(body));

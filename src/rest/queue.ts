@@ -10,15 +10,8 @@ import { noConnection } from './upstream-error.ts';
 const MAX_QUEUED = 10_000;
 /** How many of these are of one flow at most. */
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
-/** The requests of a tick are dispatched together; see batchPerTick. */
+/** The requests of one turn are dispatched together; see batchPerTick. */
 const atEndOfCallback = batchPerTick(process.nextTick);
-
-/** Whose a request is. */
-interface Origin {
-  /** Names the caller if it is bound to its player; for a server, the player whom the request is about. */
-  flowKey: string;
-  isOfServer: boolean;
-}
 
 /**
  * The queue of one endpoint, with flows as in fair queueing: requests of one player that hang delay nobody else's. undici's Pool
@@ -53,7 +46,8 @@ export class Queue {
     this.#share = Math.max(1, Math.floor(size / 4));
   }
 
-  enqueue(request: UpstreamRequest, { flowKey, isOfServer }: Origin, onConnection: OnConnection): Exchange {
+  /** @param flowKey Names the caller if it is bound to its player; for a server, the player whom the request is about. */
+  enqueue(request: UpstreamRequest, flowKey: string, isOfServer: boolean, onConnection: OnConnection): Exchange {
     const exchange = new Exchange(this.#endpoint, request, flowKey, onConnection);
     atEndOfCallback(() => {
       const flow = this.#flowOf(flowKey, isOfServer);
@@ -103,11 +97,11 @@ export class Queue {
     this.active += 1;
   }
 
-  /** Called once after each `onConnected`. `fromOtherServer` is undefined when there was no response. */
-  onEnded(flow: Flow | undefined, fromOtherServer: boolean | undefined): void {
+  /** Called once after each `onConnected`. `fromOtherHost` is undefined when there was no response. */
+  onEnded(flow: Flow | undefined, fromOtherHost: boolean | undefined): void {
     this.active -= 1;
     this.#dispatched -= 1;
-    if (fromOtherServer !== undefined) this.#connections.responded(fromOtherServer);
+    if (fromOtherHost !== undefined) this.#connections.responded(fromOtherHost);
     if (flow) {
       flow.dispatched -= 1;
       if (this.#mayDispatch(flow)) this.#dispatchNext(flow);

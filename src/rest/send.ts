@@ -111,20 +111,22 @@ export class Call<Result> {
   }
 
   #attempt(request: UpstreamRequest, permit: Permit): Exchange {
-    const { endpoint, queue, timeoutMs } = this.#state;
     const { callContext, content } = this.#options;
-    // Called when a connection is free and nothing is written yet.
-    const onConnection = (queuedAt: number, now: number) => {
-      this.#breaker.check(permit);
-      // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
-      if (now - queuedAt > callContext.cancellation.deadline - now) throw noConnection(endpoint);
-      this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
-      this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
-    };
     const { boundCaller } = callContext;
     const flowKey = boundCaller ?? `server:${content.playerUniqueId}`;
-    this.#exchange = queue.enqueue(request, { flowKey, isOfServer: boundCaller === undefined }, onConnection);
+    const onConnection = (queuedAt: number, now: number) => this.#onConnection(permit, queuedAt, now);
+    this.#exchange = this.#state.queue.enqueue(request, flowKey, boundCaller === undefined, onConnection);
     return this.#exchange;
+  }
+
+  /** Called when a connection is free and nothing is written yet. What it throws is the response of the exchange. */
+  #onConnection(permit: Permit, queuedAt: number, now: number): void {
+    const { endpoint, timeoutMs } = this.#state;
+    this.#breaker.check(permit);
+    // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
+    if (now - queuedAt > this.#options.callContext.cancellation.deadline - now) throw noConnection(endpoint);
+    this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
+    this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
   }
 
   /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */

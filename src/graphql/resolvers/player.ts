@@ -38,7 +38,7 @@ export function readPlayer(
   info: GraphQLResolveInfo,
 ): Promise<Player | null> {
   const fields = selectedFields(info.fieldNodes, 'Player', info);
-  // Takes its call from the budget first: without the player, the other reads are useless.
+  // Loaded first, so that its batch takes from the budget first: without the player, the other reads are useless.
   const player = needsPlayer(fields, info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
   const related = startRelated(playerUniqueId, fields, context, info);
   if (player) return player;
