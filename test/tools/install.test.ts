@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { newFolder } from '../kit/at-end.ts';
 
 type Entry = { link?: boolean; os?: string[]; cpu?: string[]; libc?: string[] };
 
@@ -14,4 +17,12 @@ test('npm ci installs at most 860 packages', () => {
   );
   expect(installed.length).toBeGreaterThan(400);
   expect(installed.length).toBeLessThanOrEqual(860);
+});
+
+test('npm start runs what was built where a platform has removed the packages of development', () => {
+  const folder = newFolder();
+  for (const name of ['package.json', 'build.mjs', 'dist', 'schema', 'assets'])
+    cpSync(name, join(folder, name), { recursive: true });
+  const { stdout, stderr } = spawnSync('npm', ['start', '--', '--check'], { cwd: folder, encoding: 'utf8' });
+  expect([stdout, stderr].join('\n')).toContain('The configuration can be used.');
 });
