@@ -1,11 +1,5 @@
-import { type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/core';
-import {
-  type Cache,
-  type CacheExchangeOpts,
-  cacheExchange,
-  type offlineExchange,
-  type Resolver,
-} from '@urql/exchange-graphcache';
+import { type CombinedError, type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/core';
+import { type Cache, type CacheExchangeOpts, cacheExchange, type Resolver } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { type GatewayError, gatewayErrors, isObject } from './errors.ts';
 import { createSend, type FetchOptions, type Send } from './fetch.ts';
@@ -63,13 +57,16 @@ const growingList: Resolver = (parent, args, cache, info) => {
 /** What has no `id` is stored inside of what contains it. */
 const embedded = () => null;
 
-type OfflineOptions = Parameters<typeof offlineExchange>[0];
+/** Without types that an application cannot name in its own declarations. */
+type GraphcacheConfig = Required<Pick<CacheExchangeOpts, 'keys' | 'resolvers' | 'updates'>> & {
+  isOfflineError(error: CombinedError | undefined): boolean;
+};
 
 /**
  * The settings of graphcache: the keys of all types, lists that grow, and what a deletion makes invalid; for `offlineExchange`
  * too, which waits for the network when nothing arrived, or when the token cannot be fetched.
  */
-export const graphcacheConfig: CacheExchangeOpts & Pick<OfflineOptions, 'isOfflineError'> = {
+export const graphcacheConfig: GraphcacheConfig = {
   isOfflineError(error) {
     const { code, cause }: Partial<GatewayError> = gatewayErrors(error?.networkError)[0] ?? {};
     // What something in between responded has another cause.

@@ -21,7 +21,7 @@ jest.setTimeout(300_000);
 const TSCONFIG = {
   extends: `${ROOT}tsconfig.json`,
   compilerOptions: {
-    ...{ module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx', types: ['vite/client'], incremental: false },
+    ...{ module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx', types: ['vite/client'], incremental: false, declaration: true },
     ...{ lib: ['es2023', 'dom', 'dom.iterable'], noUncheckedSideEffectImports: true },
     ...{ allowUnreachableCode: false, allowUnusedLabels: false },
   },
@@ -85,8 +85,11 @@ import { useQuery } from '@apollo/client/react';
 import { createClient, MobileScreenDocument, TrackEventsDocument } from '@referral-gateway/client';
 import { toDocument } from '@referral-gateway/client/apollo';
 import { respond } from '@referral-gateway/client/testing';
+import { graphcacheConfig } from '@referral-gateway/client/urql';
 import { useQuery as useUrqlQuery } from 'urql';
 
+/** A package of a workspace can export it, with declarations. */
+export const ofWorkspace = { ...graphcacheConfig };
 const Screen = toDocument(MobileScreenDocument);
 export async function use() {
   const { data } = await createClient({ url: '' }).request(MobileScreenDocument, { playerUniqueId: 'a' });
