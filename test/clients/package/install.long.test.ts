@@ -21,7 +21,14 @@ jest.setTimeout(300_000);
 const TSCONFIG = {
   extends: `${ROOT}tsconfig.json`,
   compilerOptions: {
-    ...{ module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx', types: ['vite/client'], incremental: false, declaration: true },
+    ...{
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      jsx: 'react-jsx',
+      types: ['vite/client'],
+      incremental: false,
+      declaration: true,
+    },
     ...{ lib: ['es2023', 'dom', 'dom.iterable'], noUncheckedSideEffectImports: true },
     ...{ allowUnreachableCode: false, allowUnusedLabels: false },
   },
