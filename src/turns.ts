@@ -1,6 +1,6 @@
 /*
  * Turns of the event loop for large lists and responses. Each list is completed, and each response read, in a turn of its own, so
- * that other work of the process goes on between two of them. Keys take turns: what has one key waits for one of each other key.
+ * that other work of the process goes on between two of them. Keys alternate: what has one key waits for one of each other key.
  */
 export function createTurns(): (key: string) => Promise<void> {
   /** What waits, by key; the key whose turn is next comes first. */

@@ -199,6 +199,7 @@ async function executeChecked(
   }
   const { complexity, budget, extensions, rules } = contextValue;
   if (!production) extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, size.fields) };
+  // Long lists have added to the complexity meanwhile; see `countListItems`.
   const allUnits = unitsOf(complexity, budget.taken());
   if (allUnits > units) {
     rates.consumeLate(caller, allUnits - units);

@@ -39,7 +39,7 @@ const MAX_WAITING = 500;
 const WAIT_MS = 10;
 const MAX_LATE_MS = 100;
 
-/** Executes a compiled operation with variables that graphql-js has coerced. A result without `data`: graphql-js must do it. */
+/** Executes a compiled operation with coerced variables. A result without `data`: the caller lacks a scope; see createCompile. */
 export type Execute = (
   root: object,
   context: { caller: { scopes: ReadonlySet<unknown> } },
@@ -66,7 +66,7 @@ export class Compiler {
     this.#compile = createCompile(options.schema);
   }
 
-  /** Executes a compiled operation; undefined while graphql-js does. Called with each request for it; queues the compilation. */
+  /** What executes a compiled operation; undefined while graphql-js does. Called with each request for it; queues the compilation. */
   executorOrQueue(cached: CachedOperation): Execute | undefined {
     const execute = this.#compiled.get(cached);
     // At each multiple, because a compiled operation can have been evicted.

@@ -92,6 +92,6 @@ export function createContext(options: SharedContext, start: OperationStart): Co
   };
   const loaders = new Loaders({ rest, callContext, caller, record, budget, rates, onBatch });
   const extensions = { requestId };
-  const shared = { idempotency, hashFriend, rules };
-  return { ...shared, caller, mediaType, complexity: 0, budget, callContext, loaders, record, extensions };
+  const ofGateway = { idempotency, hashFriend, rules };
+  return { ...ofGateway, caller, mediaType, complexity: 0, budget, callContext, loaders, record, extensions };
 }

@@ -23,7 +23,7 @@ const FOR_APOLLO = ['content-type', 'authorization', 'apollo-require-preflight',
 /** A response of more characters is encoded in a turn of the event loop of its own, and once: 4 MB take 10 to 20 ms. */
 const LONG_TEXT = 65_536;
 
-/** A refused request consumes one more operation for each so many bytes of its body. */
+/** A refused request consumes one more unit for each so many bytes of its body. */
 const BYTES_PER_UNIT = 25_000;
 
 interface GraphQLRoute {
@@ -56,7 +56,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
     scope.addHook('onSend', ({ record, admitted }, reply, payload, done) => {
       const { caller, bytes = 0 } = admitted ?? {};
-      // The request has consumed one operation. A body that is refused takes more time to read.
+      // The request has consumed one unit. A body that is refused takes more time to read.
       const more = Math.floor(bytes / BYTES_PER_UNIT);
       if (caller && reply.statusCode >= 400 && more > 0) route.rates.consumeLate(caller, more);
       // Also for a request that was refused before it was admitted.

@@ -46,7 +46,7 @@ interface CountingQueue {
 }
 
 /** Called when a request has a connection, before it is written, with both times. If it throws, that is the response. */
-export type OnConnection = (queuedAt: number, now: number) => void;
+export type BeforeSending = (queuedAt: number, now: number) => void;
 
 const NO_HEADERS = {};
 const NO_BODY = Buffer.alloc(0);
@@ -70,7 +70,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   connectedAt: number | undefined;
   readonly #endpoint: Endpoint;
   readonly #flowKey: string;
-  readonly #onConnection: OnConnection;
+  readonly #beforeSending: BeforeSending;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   /** Whether the whole response has arrived; it is read a little later. */
@@ -82,11 +82,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   countedBy: { readonly queue: CountingQueue; readonly flow: Flow | undefined } | undefined;
   #isConnected = false;
 
-  constructor(endpoint: Endpoint, request: UpstreamRequest, flowKey: string, onConnection: OnConnection) {
+  constructor(endpoint: Endpoint, request: UpstreamRequest, flowKey: string, beforeSending: BeforeSending) {
     this.#endpoint = endpoint;
     this.request = request;
     this.#flowKey = flowKey;
-    this.#onConnection = onConnection;
+    this.#beforeSending = beforeSending;
   }
 
   #countConnected(): void {
@@ -112,12 +112,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(reason);
   }
 
-  /** An error thrown here fails the request before it is written and keeps the connection. */
+  /** An error thrown here keeps the connection. undici passes it to `onResponseError`, which resolves `response` to it. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#countConnected();
     if (this.aborted) throw this.aborted;
     const now = performance.now();
-    this.#onConnection(this.queuedAt, now);
+    this.#beforeSending(this.queuedAt, now);
     this.connectedAt = now;
     this.#controller = controller;
     this.sent = true;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { batchPerTick } from '../batch-per-tick.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import { Exchange, type Flow, type OnConnection, type UpstreamRequest } from './exchange.ts';
+import { type BeforeSending, Exchange, type Flow, type UpstreamRequest } from './exchange.ts';
 import { noConnection } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
@@ -47,8 +47,8 @@ export class Queue {
   }
 
   /** @param flowKey Names the caller if it is bound to its player; for a server, the player whom the request is about. */
-  enqueue(request: UpstreamRequest, flowKey: string, isOfServer: boolean, onConnection: OnConnection): Exchange {
-    const exchange = new Exchange(this.#endpoint, request, flowKey, onConnection);
+  enqueue(request: UpstreamRequest, flowKey: string, isOfServer: boolean, beforeSending: BeforeSending): Exchange {
+    const exchange = new Exchange(this.#endpoint, request, flowKey, beforeSending);
     atEndOfCallback(() => {
       const flow = this.#flowOf(flowKey, isOfServer);
       const room = MAX_QUEUED - this.waiting;

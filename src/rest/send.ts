@@ -91,10 +91,10 @@ export class Call<Result> {
         callContext.cancellation.listeners.add(onCancel);
         const response = await exchange.response;
         callContext.cancellation.listeners.delete(onCancel);
-        const read = this.#endAttempt(exchange, permit, response);
-        if (!(read instanceof Error)) return read && decode(read);
-        const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(read);
-        if (delayMs === undefined) throw read;
+        const meaning = this.#endAttempt(exchange, permit, response);
+        if (!(meaning instanceof Error)) return meaning === null ? null : decode(meaning);
+        const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(meaning);
+        if (delayMs === undefined) throw meaning;
         observer.retry?.(endpoint.name);
         await callContext.cancellation.wait(delayMs);
       }
@@ -114,13 +114,13 @@ export class Call<Result> {
     const { callContext, content } = this.#options;
     const { boundCaller } = callContext;
     const flowKey = boundCaller ?? `server:${content.playerUniqueId}`;
-    const onConnection = (queuedAt: number, now: number) => this.#onConnection(permit, queuedAt, now);
-    this.#exchange = this.#state.queue.enqueue(request, flowKey, boundCaller === undefined, onConnection);
+    const beforeSending = (queuedAt: number, now: number) => this.#beforeSending(permit, queuedAt, now);
+    this.#exchange = this.#state.queue.enqueue(request, flowKey, boundCaller === undefined, beforeSending);
     return this.#exchange;
   }
 
   /** Called when a connection is free and nothing is written yet. What it throws is the response of the exchange. */
-  #onConnection(permit: Permit, queuedAt: number, now: number): void {
+  #beforeSending(permit: Permit, queuedAt: number, now: number): void {
     const { endpoint, timeoutMs } = this.#state;
     this.#breaker.check(permit);
     // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
