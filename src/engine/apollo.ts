@@ -191,10 +191,9 @@ async function executeChecked(
   // It is not compiled, or the caller lacks a scope that compiled operations do not check.
   if (result?.data === undefined) {
     const { document, operation } = cached;
-    // graphql-js coerces the variables again.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     const input = { schema, document, operationName, variableValues, contextValue };
-    // Each resolver is wrapped: see `createWrappedSchema` in serve.ts.
+    // Coerces the variables again. Fields are wrapped: see `createWrappedSchema` in serve.ts.
     result = await execute({ ...input, hideSuggestions: production });
   }
   const { complexity, budget, extensions, rules } = contextValue;
