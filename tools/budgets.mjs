@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 778,
   limits: 203,
   'persisted-operations': 299,
-  process: 876,
+  process: 877,
   rest: 1870,
   telemetry: 541,
 };

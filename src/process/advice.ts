@@ -13,6 +13,7 @@ const BY_CAUSE: [RegExp, string][] = [
   [/SELF_SIGNED|VERIFY|ISSUER/, 'REST_CA_FILE: the certificate is of an authority that is not trusted; name its file'],
   [TLS_REFUSAL, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
   [/HANDSHAKE|RECOGNIZED/, 'REST_BASE_URL: the service refuses host name or ciphers, or wants a REST_CLIENT_CERT_FILE'],
+  [/APPLICATION_PROTOCOL/, 'REST_BASE_URL: the service speaks HTTP/2 alone there; it must accept HTTP/1.1'],
   [/ALERT/, 'REST_BASE_URL: the service does not accept the TLS version, the ciphers or the key of the gateway'],
   [/WRONG_VERSION|PACKET_LENGTH|EPROTO/, 'REST_BASE_URL: there is no TLS at this port; use http:// or another port'],
   [

@@ -172,6 +172,7 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
   ],
   ['a host name that TLS does not know', () => alerting(112), /^REST_BASE_URL: .*host name.*RECOGNIZED_NAME/],
   ['TLS 1.0', () => responding(...OLD_HELLO), /^REST_BASE_URL: its TLS .* too old .*\(ERR_SSL_UNSUPPORTED_PROTOCOL\)/],
+  ['a service with HTTP/2 alone', () => alerting(120), /^REST_BASE_URL: .*HTTP\/2 alone.*NO_APPLICATION_PROTOCOL/],
   ['another version of TLS', () => alerting(70), /^REST_BASE_URL: .*TLS version, the ciphers.*PROTOCOL_VERSION/],
   [
     'a redirect',
