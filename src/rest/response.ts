@@ -159,14 +159,17 @@ function codeOf(body: unknown): number | undefined {
   return typeof code !== 'object' && /^\d{1,5}$/.test(String(code)) ? Number(code) : undefined;
 }
 
-/** A text in the character set that its type names. Some services name one and send UTF-8 all the same. */
+/**
+ * A text in the character set of its byte order mark, or that its type names. Some services name one and send UTF-8 all the same.
+ */
 function inUtf8(body: Buffer, type: unknown): Buffer {
   const [, charset] = /;\s*charset\s*=\s*"?(?!utf-?8\b)([\w-]+)/i.exec(String(type)) ?? [];
-  if (charset === undefined || isUtf8(body)) return body;
-  // The decoder takes `utf-16` for little-endian, whatever the byte order mark says.
-  const isBigEndian = body[0] === 0xfe && body[1] === 0xff;
+  const mark = (body[0] ?? 0) * 256 + (body[1] ?? 0);
+  const label = mark === 0xfeff ? 'utf-16be' : mark === 0xfffe ? 'utf-16le' : charset;
+  if (label === undefined || isUtf8(body)) return body;
   try {
-    return Buffer.from(new TextDecoder(isBigEndian ? 'utf-16be' : charset).decode(body));
+    // Without `stream`, Node 20 takes windows-1252 for ISO-8859-1, which has no euro sign.
+    return Buffer.from(new TextDecoder(label).decode(body, { stream: true }));
   } catch {
     return body;
   }

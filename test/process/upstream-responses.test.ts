@@ -211,6 +211,7 @@ test.each([
 test.each([
   ['ISO-8859-1', 'Orléans', Buffer.from('Orl\xe9ans', 'latin1')],
   ['"latin1"; v=1', 'Orléans', Buffer.from('Orl\xe9ans', 'latin1')],
+  ['windows-1252', 'Zürich, 5 €', Buffer.from('Z\xfcrich, 5 \x80', 'latin1')],
   ['iso-8859-1', 'Łódź', Buffer.from('Łódź')],
   ['none-such', 'Orl\ufffdans', Buffer.from('Orl\xe9ans', 'latin1')],
 ])('a response in the character set %s has the city %s', async (charset, city, bytes) => {
@@ -223,15 +224,20 @@ test.each([
 });
 
 test.each([
-  ['little', (bytes: Buffer) => bytes],
-  ['big', (bytes: Buffer) => bytes.swap16()],
-])('a response in UTF-16 is read in the byte order of its mark: %s end first', async (_order, order) => {
-  const gateway = await start();
-  const raw = order(Buffer.from(`\ufeff${PLAYER}`, 'utf16le'));
-  upstream.on('GET /player', { raw, headers: { 'content-type': 'application/json; charset=UTF-16' } });
-  const read = { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' };
-  expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city: 'Łódź' } } });
-});
+  ['little', '; charset=UTF-16', (bytes: Buffer) => bytes],
+  ['little', '', (bytes: Buffer) => bytes],
+  ['big', '; charset=UTF-16', (bytes: Buffer) => bytes.swap16()],
+  ['big', '; charset=utf-8', (bytes: Buffer) => bytes.swap16()],
+])(
+  'a response in UTF-16 is read in the byte order of its mark: %s end first, type with "%s"',
+  async (_, more, order) => {
+    const gateway = await start();
+    const raw = order(Buffer.from(`\ufeff${PLAYER}`, 'utf16le'));
+    upstream.on('GET /player', { raw, headers: { 'content-type': `application/json${more}` } });
+    const read = { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' };
+    expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city: 'Łódź' } } });
+  },
+);
 
 test.each([
   [302, 'is lost'],
