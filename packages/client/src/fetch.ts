@@ -69,7 +69,8 @@ export function createSend(options: FetchOptions): Send {
     const received = await sendOperation(input, { ...init, signal }, operation, isQuery);
     // The text is decoded already.
     for (const name of ['content-encoding', 'content-length']) received.headers.delete(name);
-    return responseOf(received.text, received);
+    // For `gatewayErrors`: an error of ky or graphql-http has the response, whose body nobody read.
+    return Object.assign(responseOf(received.text, received), { errors: received.response.errors });
   };
 }
 

@@ -457,6 +457,16 @@ test('a request that its caller aborted has all its attempts when it is sent aga
   expect(requests).toBe(4);
 });
 
+test('an error of a library that has the response unread, as of ky and graphql-http, has the errors of the gateway', async () => {
+  const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 90_000 };
+  const body = { errors: [{ message: 'Later.', extensions }] };
+  const fetch = async () => Response.json(body, { status: 429 });
+  const response = await createFetch({ fetch })(url, post(READ));
+  const error = Object.assign(new Error('Request failed with status code 429'), { name: 'HTTPError', response });
+  expect(gatewayErrors(error)).toMatchObject([extensions]);
+  expect(await response.json()).toEqual(body);
+});
+
 test('an event that is sent again soon after its response was lost is the same event, as of `RetryLink`', async () => {
   const own = createFetch({ token: valid, attempts: 2 });
   lose(2);
