@@ -119,12 +119,13 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     done();
   });
   // Fastify's own listener responds to what is no HTTP, too long or too slow. While a complete request is pending, the client
-  // would take that for its response, so the connection is closed instead. After a first response, only lateness and length
-  // get a response.
+  // would take that for its response, so the connection is closed instead; as one without a byte, which proxies open in advance
+  // and may be about to use. After a first response, only lateness and length get a response.
   app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
     const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'HPE_HEADER_OVERFLOW';
-    if (socket[LAST]?.complete || (!isLate && socket.bytesWritten > 0)) socket.end();
+    const isUnused = socket.bytesRead === 0;
+    if (socket[LAST]?.complete || isUnused || (!isLate && socket.bytesWritten > 0)) socket.end();
   });
   // A closing server waits for connections without a request, and Node no longer limits how long their heads take.
   const sockets = new Set<Connection>();
