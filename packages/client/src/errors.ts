@@ -106,12 +106,12 @@ export function notSent(message: string, code: GatewayErrorCode = 'NO_RESPONSE',
 }
 
 /**
- * Whether a framework leaves the page with what was thrown, as by a redirect: errors of Next.js have a `digest`, what React Router
- * and SvelteKit throw has a status of 3xx.
+ * Whether a framework leaves the page with what was thrown, as by a redirect: errors of Next.js have a `digest` in words, where one
+ * of a failed server action is a number; what React Router and SvelteKit throw has a status of 3xx.
  */
 export function isOfFramework(thrown: unknown): boolean {
-  const { digest, status } = Object(thrown);
-  return digest || /^3/.test(status);
+  const { status, digest = status } = Object(thrown);
+  return /^([A-Z]|3..$)/.test(digest);
 }
 
 /** What a request of `createClient` resolves to. */
