@@ -40,5 +40,6 @@ export function isKeyed(variables: Variables, text = ''): boolean {
 
 /** A `TrackEventsInput`: no other input of the schema has `events`. `EventMetadata` can have a list of texts of this name. */
 function isEventsInput(value: unknown): value is { events: unknown[]; idempotencyKey?: unknown } {
-  return isObject(value) && 'events' in value && Array.isArray(value.events) && value.events.every(isObject);
+  const { events } = Object(value);
+  return Array.isArray(events) && events.every(isObject);
 }
