@@ -19,10 +19,13 @@ test('npm ci installs at most 860 packages', () => {
   expect(installed.length).toBeLessThanOrEqual(860);
 });
 
-test('npm start runs what was built where a platform has removed the packages of development', () => {
+test.each([
+  ['start', '--check', 'The configuration can be used.'],
+  ['token', '--client tool --recipe support', '"name":"tool"'],
+])('npm run %s runs what was built where a platform has removed the packages of development', (script, args, text) => {
   const folder = newFolder();
   for (const name of ['package.json', 'build.mjs', 'dist', 'schema', 'assets'])
     cpSync(name, join(folder, name), { recursive: true });
-  const { stdout, stderr } = spawnSync('npm', ['start', '--', '--check'], { cwd: folder, encoding: 'utf8' });
-  expect([stdout, stderr].join('\n')).toContain('The configuration can be used.');
+  const run = spawnSync('npm', ['run', script, '--', ...args.split(' ')], { cwd: folder, encoding: 'utf8' });
+  expect(run.stdout + run.stderr).toContain(text);
 });
