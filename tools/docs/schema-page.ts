@@ -46,12 +46,13 @@ For client teams. After this page you know every type and field, its cost, its s
 
 Each field has an anchor: \`#Player.coupons\` on this page. Types of one kind are in alphabetical order.
 
-- **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
+- **scope**: what the token must allow. Without it the field is null with \`FORBIDDEN\`; if its type ends with \`!\`, the object around it is null. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
 - **scope** of an input field: what the token must allow to send it, even as null. Without it, the field of the mutation is null with \`FORBIDDEN\`, and nothing is written.
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
 - **cost**: what the field adds to the complexity of the operation; 1 where the page has no cost. The fields selected in it add their own cost. [limits.md](limits.md#how-it-is-counted) says what the complexity limits.
-  - "30 + 10 × below" means 30, and 10 times the cost of the fields selected in it: \`coupons { code value }\` costs 30 + 10 × 2 = 50.
+  - "30 + 10 × below" means 30, and 10 times the sum of the costs of the fields selected in it: \`coupons { code value }\` costs 30 + 10 × 2 = 50. In place of 10 there can be an argument: \`limit\` is its value, \`playerUniqueIds\` the number of its items.
   - 10 is the assumed length of this list. If the list is longer, the gateway adds the rest after it has read the list.
+- **null** with an error at its path: the field could not be read. Without an error, the service has no value.
 - **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so. Fields without this entry have none of their own. A \`lang\` that is not valid rejects the whole request with HTTP 400, so its error has no path.
 `;
 
