@@ -92,6 +92,6 @@ export function createContext(options: SharedContext, start: OperationStart): Co
   };
   const loaders = new Loaders({ rest, callContext, caller, record, budget, rates, onBatch });
   const extensions = { requestId };
-  const ofGateway = { idempotency, hashFriend, rules };
-  return { ...ofGateway, caller, mediaType, complexity: 0, budget, callContext, loaders, record, extensions };
+  // biome-ignore format: in one line. Without a spread, because V8 would give each context a hidden class of its own.
+  return { caller, mediaType, complexity: 0, budget, callContext, loaders, idempotency, hashFriend, rules, record, extensions };
 }

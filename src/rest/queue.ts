@@ -46,11 +46,11 @@ export class Queue {
     this.#share = Math.max(1, Math.floor(size / 4));
   }
 
-  /** @param flowKey Names the caller if it is bound to its player; for a server, the player whom the request is about. */
-  enqueue(request: UpstreamRequest, flowKey: string, isOfServer: boolean, beforeSending: BeforeSending): Exchange {
-    const exchange = new Exchange(this.#endpoint, request, flowKey, beforeSending);
+  /** @param boundCaller The key of a caller that is bound to its player, whose flow it is; else the flow is that of the player. */
+  enqueue(request: UpstreamRequest, boundCaller: string | undefined, player: string, before: BeforeSending): Exchange {
+    const exchange = new Exchange(this.#endpoint, request, boundCaller ?? player, before);
     atEndOfCallback(() => {
-      const flow = this.#flowOf(flowKey, isOfServer);
+      const flow = this.#flowOf(boundCaller, player);
       const room = MAX_QUEUED - this.waiting;
       const isFull = room <= 0 || (flow && flow.held.size >= Math.min(room, MAX_QUEUED_OF_FLOW));
       if (isFull) exchange.abort(noConnection(this.#endpoint));
@@ -71,10 +71,12 @@ export class Queue {
   }
 
   /** Calls of servers are counted while at least half of the connections are in use; below that they are not. */
-  #flowOf(key: string, isOfServer: boolean): Flow | undefined {
-    if (isOfServer && this.#dispatched < this.#size / 2) return undefined;
-    const flow = this.#flows.get(key) ?? { dispatched: 0, held: new Set<Exchange>() };
-    this.#flows.set(key, flow);
+  #flowOf(boundCaller: string | undefined, player: string): Flow | undefined {
+    if (boundCaller === undefined && this.#dispatched < this.#size / 2) return undefined;
+    const key = boundCaller ?? `server:${player}`;
+    const existing = this.#flows.get(key);
+    const flow = existing ?? { dispatched: 0, held: new Set<Exchange>() };
+    if (!existing) this.#flows.set(key, flow);
     return flow;
   }
 

@@ -112,10 +112,8 @@ export class Call<Result> {
 
   #attempt(request: UpstreamRequest, permit: Permit): Exchange {
     const { callContext, content } = this.#options;
-    const { boundCaller } = callContext;
-    const flowKey = boundCaller ?? `server:${content.playerUniqueId}`;
-    const beforeSending = (queuedAt: number, now: number) => this.#beforeSending(permit, queuedAt, now);
-    this.#exchange = this.#state.queue.enqueue(request, flowKey, boundCaller === undefined, beforeSending);
+    const before = (queuedAt: number, now: number) => this.#beforeSending(permit, queuedAt, now);
+    this.#exchange = this.#state.queue.enqueue(request, callContext.boundCaller, content.playerUniqueId, before);
     return this.#exchange;
   }
 
