@@ -34,8 +34,8 @@ export function createKeys(source: JwtKey, options: KeySetOptions): Keys {
 function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
   const absent = new LRUCache<string, true>({ max: MAX_ABSENT, ttl: LOOK_UP_WINDOW_MS });
   const lookUps = createWindows('', MAX_LOOK_UPS, LOOK_UP_WINDOW_MS);
-  /** The same for signatures that are not valid; of its own, because everybody can send one, with a key id that exists. */
-  const replaced = createWindows('', MAX_LOOK_UPS, LOOK_UP_WINDOW_MS);
+  /** Fetches for signatures that no key verifies. Counted apart: anybody can send one, which must not use up those for new key ids. */
+  const signatureLookUps = createWindows('', MAX_LOOK_UPS, LOOK_UP_WINDOW_MS);
 
   /** Throws OVERLOADED when the fetch fails, or was done too often. */
   async function lookUp(kid: unknown): Promise<void> {
@@ -90,10 +90,10 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
       const arrivedAt = performance.now();
       const options = { ...more, algorithms: PUBLIC_ALGORITHMS };
       return verifyNow(token, options).catch(async (error: unknown) => {
-        // Some issuers replace a key and keep its id, or have no ids.
+        // Some issuers replace a key and keep its id, or have no ids: the key of the token may be in a newer set.
         const mayBeNew = error instanceof errors.JWSSignatureVerificationFailed && set.fetchedAt() < arrivedAt;
-        if (!mayBeNew || (!set.isFetching() && replaced.left('').points === 0)) throw error;
-        if (!set.isFetching()) replaced.change('', 1);
+        if (!mayBeNew || (!set.isFetching() && signatureLookUps.left('').points === 0)) throw error;
+        if (!set.isFetching()) signatureLookUps.change('', 1);
         if (await set.reload()) return verifyNow(token, options);
         throw error;
       });

@@ -118,9 +118,9 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     if (socket[LAST] === raw) socket[LAST] = undefined;
     done();
   });
-  // Fastify's own listener responds to what is no HTTP, too long or too slow. While a complete request is pending, the client
-  // would take that for its response, so the connection is closed instead; as one without a byte, which proxies open in advance
-  // and may be about to use. After a first response, only lateness and length get a response.
+  // Fastify's own listener responds to what is no HTTP, too long or too slow. Two kinds of connections are closed without a
+  // response, because the client would take it for that of another request: those with a complete request that is pending, and
+  // those without a byte, which proxies open in advance. After a first response, only lateness and length get a response.
   app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
     const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'HPE_HEADER_OVERFLOW';

@@ -69,7 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly queuedAt = performance.now();
   connectedAt: number | undefined;
   readonly #endpoint: Endpoint;
-  readonly #flowKey: string;
+  readonly #turnKey: string;
   readonly #beforeSending: BeforeSending;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -82,10 +82,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   countedBy: { readonly queue: CountingQueue; readonly flow: Flow | undefined } | undefined;
   #isConnected = false;
 
-  constructor(endpoint: Endpoint, request: UpstreamRequest, flowKey: string, beforeSending: BeforeSending) {
+  constructor(endpoint: Endpoint, request: UpstreamRequest, turnKey: string, beforeSending: BeforeSending) {
     this.#endpoint = endpoint;
     this.request = request;
-    this.#flowKey = flowKey;
+    this.#turnKey = turnKey;
     this.#beforeSending = beforeSending;
   }
 
@@ -147,7 +147,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #respond(body: Buffer): void {
     const response = { status: this.#status, headers: this.#headers, body };
     if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
-    else void takeTurn(this.#flowKey).then(() => this.#resolve(response));
+    else void takeTurn(this.#turnKey).then(() => this.#resolve(response));
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */

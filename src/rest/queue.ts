@@ -33,8 +33,9 @@ export class Queue {
   active = 0;
   /** How many the Pool has. */
   #dispatched = 0;
-  /** By key. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
-  readonly #flows = new LRUCache<string, Flow>({ max: MAX_QUEUED });
+  /** Two, so that the many players of a server evict no caller. No request deletes its entry; see docs/decisions/benchmark-notes.md. */
+  readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
+  readonly #flowsOfPlayers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
   /** The flows that hold requests, the next one first. */
   readonly #held = new Set<Flow>();
 
@@ -73,10 +74,10 @@ export class Queue {
   /** Calls of servers are counted while at least half of the connections are in use; below that they are not. */
   #flowOf(boundCaller: string | undefined, player: string): Flow | undefined {
     if (boundCaller === undefined && this.#dispatched < this.#size / 2) return undefined;
-    const key = boundCaller ?? `server:${player}`;
-    const existing = this.#flows.get(key);
+    const [flows, key] = boundCaller ? [this.#flowsOfCallers, boundCaller] : [this.#flowsOfPlayers, player];
+    const existing = flows.get(key);
     const flow = existing ?? { dispatched: 0, held: new Set<Exchange>() };
-    if (!existing) this.#flows.set(key, flow);
+    if (!existing) flows.set(key, flow);
     return flow;
   }
 

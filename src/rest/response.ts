@@ -54,8 +54,8 @@ export const isRefusal = (response: UpstreamResponse): boolean =>
 /**
  * What a response means: the body of a success, null when the player does not exist, or its error. An empty body is an empty
  * object: the service may send a success without a body.
- * @param maybeDone Whether an earlier attempt may have been carried out. If it was, a delete has deleted the player that is unknown
- * now: a success. A 404 without the code is none then, because a proxy may have sent it.
+ * @param maybeDone Whether an earlier attempt may have been carried out. If a delete then finds no player (code 101), the earlier
+ * attempt deleted it: a success. A 404 without the code is an error then, because a proxy may have sent it.
  */
 export function readResponse(
   response: UpstreamResponse,

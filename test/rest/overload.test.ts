@@ -157,6 +157,21 @@ test.each([
   expect(numbers.slice(-4).every((number) => number > 30)).toBe(true);
 });
 
+test('calls of a server about 10,000 players free no connection for a caller that has its share', async () => {
+  const { upstream, rest } = await start({ connections: 4, timeoutMs: 60_000 });
+  upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
+  const op = operation({ boundCaller: 'greedy', inMs: 60_000 });
+  const slow = ['slow-1', 'slow-2'].map((id) => failure(read(rest, id, op)));
+  await upstream.received(2);
+  const others = Array.from({ length: 50 }, (_, n) => n);
+  for (let n = 0; n < 10_050; n += 50) await Promise.all(others.map((more) => read(rest, `p${n + more}`)));
+  slow.push(failure(read(rest, 'slow-3', op)));
+  await read(rest, 'last');
+  expect(upstream.calls().filter((call) => call.includes('/slow-'))).toHaveLength(2);
+  op.abort();
+  await Promise.all(slow);
+});
+
 test('while another caller waits, none gets more than a quarter of the connections', async () => {
   const { upstream, rest } = await start({ connections: 16 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
