@@ -24,7 +24,7 @@ import type { ReportError } from '../telemetry/observe.ts';
 import type { Compiler } from './compiler.ts';
 import type { findDeprecatedInputs } from './deprecated.ts';
 import { type CachedOperation, type DocumentStore, onlyWith } from './documents.ts';
-import { formatError, isIntended, nameEnumValues } from './format-error.ts';
+import { addHint, formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { type Size, withDefaults } from './operation-size.ts';
 import { planOf } from './plan.ts';
@@ -56,7 +56,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
   const apollo = new ApolloServer<Context>({
     schema,
     formatError: (formatted, error) => {
-      const message = production ? formatted.message : nameEnumValues(schema, formatted.message);
+      const message = production ? formatted.message : addHint(schema, formatted.message);
       return formatError({ ...formatted, message }, error);
     },
     introspection: true,

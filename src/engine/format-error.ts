@@ -32,8 +32,9 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { ...formatted, ...describeClientError({ message, extensions }) };
 }
 
-/** Adds the values of an enum to the message of graphql-js about a value that it does not have. */
-export function nameEnumValues(schema: GraphQLSchema, message: string): string {
+/** Adds to two messages of graphql-js how to mend the mistake: the values of an enum; marks around a text such as demo-player. */
+export function addHint(schema: GraphQLSchema, message: string): string {
+  if (message.startsWith('Syntax Error: Invalid number')) return `${message} Write a text in quotation marks.`;
   return message.replace(/ does not exist in "(\w+)" enum\.$/, (text, name) => {
     const type = schema.getType(name);
     const values = isEnumType(type) ? type.getValues().map((value) => value.name) : [];

@@ -294,3 +294,9 @@ test.each([
     expect((await production.query(query, variables, headers)).errors[0]?.message).toMatch(/ in "CouponType" enum\.$/);
   },
 );
+
+test('an id without quotation marks: the message says what to write', async () => {
+  const { errors } = await gateway.query('{ player(playerUniqueId: demo-player) { id } }');
+  const message = 'Syntax Error: Invalid number, expected digit but got: "p". Write a text in quotation marks.';
+  expect(errors).toMatchObject([{ message, extensions: { code: 'GRAPHQL_PARSE_FAILED' } }]);
+});

@@ -53,9 +53,9 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
     const address = String(given?.url ?? url);
-    const wrong = notSent(`"${address}" is not an absolute URL, or fetch does not take it.`);
+    const wrong = () => notSent(`"${address}" is not an absolute URL, or fetch does not take it.`);
     // A framework's own `fetch` can know what an address is relative to.
-    if (!options.fetch && !isAddress(address)) throw wrong;
+    if (!options.fetch && !isAddress(address)) throw wrong();
     // Not `throwIfAborted`: React Native has none.
     const signal = init?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
@@ -76,7 +76,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
     } catch (error) {
       // So says every runtime of an address that it cannot read. A lost connection is of the "url", or of "NSURLErrorDomain".
-      throw /\bURL\b/.test(Object(error).message) ? wrong : error;
+      throw /\bURL\b/.test(Object(error).message) ? wrong() : error;
     }
   };
   return async (url, init, progress = {}) => {
