@@ -33,7 +33,7 @@ export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
 export type RestClient = ReturnType<typeof createRestClient>;
 
 export function createRestClient(options: RestClientOptions) {
-  const { timeoutMs, connections, serviceIdField, observer = {} } = options;
+  const { timeoutMs, serviceIdField, observer = {} } = options;
   const { decodeWarning: warn = () => undefined } = observer;
   // A lint rule forbids `Math.random`, so that nobody uses it for a code or a key.
   const { now = () => performance.now(), random = () => randomInt(1_000) / 1_000 } = options;
@@ -41,14 +41,15 @@ export function createRestClient(options: RestClientOptions) {
   const createRequest = createRequests(baseUrl, options);
   const openPool = createPoolOpener(baseUrl.origin, options);
   /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
-  const stateOf = (endpoint: endpoints.Endpoint) => {
-    const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
-    const queue = new Queue(endpoint, new Connections(openPool), connections);
-    const retryBudget = createRetryBudget(now);
-    return { createRequest, observer, timeoutMs, random, endpoint, queue, breakers, retryBudget };
-  };
+  const stateOf = (endpoint: endpoints.Endpoint) => ({
+    ...{ endpoint, createRequest, observer, timeoutMs, random },
+    breakers: createBreakers(now, (state) => observer.breaker?.(endpoint.name, state)),
+    queue: new Queue(endpoint, options.connections),
+    connections: new Connections(openPool),
+    retryBudget: createRetryBudget(now),
+  });
   const states = new Map(endpoints.ENDPOINTS.map((endpoint) => [endpoint, stateOf(endpoint)]));
-  const queues = [...states.values()].map(({ queue }) => queue);
+  const all = [...states.values()];
 
   const call = <Result>(
     endpoint: endpoints.Endpoint,
@@ -85,12 +86,12 @@ export function createRestClient(options: RestClientOptions) {
       call(endpoints.trackEvents, callContext, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
     health: () => ({
-      breakers: new Map([...states.values()].map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
-      active: queues.reduce((sum, { active }) => sum + active, 0),
-      queued: queues.reduce((sum, { waiting }) => sum + waiting, 0),
+      breakers: new Map(all.map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
+      active: all.reduce((sum, { queue }) => sum + queue.leased, 0),
+      queued: all.reduce((sum, { queue }) => sum + queue.pending, 0),
     }),
     /** Closes every connection; requests in flight fail. */
-    close: () => Promise.all(queues.map((queue) => queue.close())),
+    close: () => Promise.all(all.map(({ connections }) => connections.destroy())),
   };
 }
 

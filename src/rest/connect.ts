@@ -30,6 +30,8 @@ export class Connections {
   #pool: Dispatcher;
   /** Pools that were replaced, until their requests are over. */
   readonly #replaced = new Set<Dispatcher>();
+  /** How many requests are in flight. */
+  inUse = 0;
   /** How many responses of another server came in a row, and when the connections were replaced, by `performance.now()`. */
   #failures = 0;
   #renewedAt = 0;

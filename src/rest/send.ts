@@ -1,14 +1,15 @@
 /*
- * One call: retries → circuit breaker → one request. The timeout of a call covers its retries and begins when the first request
- * gets a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
+ * One call: retries → circuit breaker → queue → one request. The timeout of a call covers its retries and begins when the first
+ * request has a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
 import type { components } from '../generated/rest.ts';
 import type { Json } from '../json.ts';
 import { type Breaker, type createBreakers, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
+import type { Connections } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Exchange, UpstreamRequest, UpstreamResponse } from './exchange.ts';
-import type { Queue } from './queue.ts';
+import { Exchange, type UpstreamRequest, type UpstreamResponse } from './exchange.ts';
+import type { Lease, Queue } from './queue.ts';
 import { isRefusal, MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
@@ -25,6 +26,7 @@ interface EndpointState {
   /** Throws a `RangeError` for an id that cannot be sent. */
   createRequest(endpoint: Endpoint, content: CallContent, callContext: CallContext): UpstreamRequest;
   queue: Queue;
+  connections: Connections;
   breakers: ReturnType<typeof createBreakers>;
   retryBudget: ReturnType<typeof createRetryBudget>;
   observer: Observer;
@@ -59,6 +61,8 @@ export class Call<Result> {
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
+  /** What the current attempt waits for: first a connection, then the response. */
+  #waitsFor: Lease | Exchange | undefined;
   /** That of the last attempt. */
   #exchange: Exchange | undefined;
   readonly #record: CallRecord;
@@ -81,17 +85,18 @@ export class Call<Result> {
     const { endpoint, createRequest, retryBudget, observer } = this.#state;
     const { content, callContext, decode } = this.#options;
     const request = createRequest(endpoint, content, callContext);
+    const onCancel = () => this.#cancel();
+    callContext.cancellation.listeners.add(onCancel);
     retryBudget.earn();
     try {
       for (;;) {
         this.#assertActive();
         const permit = this.#breaker.admit(content.playerUniqueId);
-        const exchange = this.#attempt(request, permit);
-        const onCancel = () => this.#cancel(exchange);
-        callContext.cancellation.listeners.add(onCancel);
-        const response = await exchange.response;
-        callContext.cancellation.listeners.delete(onCancel);
-        const meaning = this.#endAttempt(exchange, permit, response);
+        const queuedAt = performance.now();
+        const lease = this.#queue();
+        if (!lease.isGranted) await lease.wait();
+        const response = lease.aborted ?? (await this.#exchangeOver(lease, request, permit, queuedAt).response);
+        const meaning = this.#endAttempt(permit, queuedAt, response);
         if (!(meaning instanceof Error)) return meaning === null ? null : decode(meaning);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(meaning);
         if (delayMs === undefined) throw meaning;
@@ -103,6 +108,7 @@ export class Call<Result> {
       this.#record.error = error.code;
       throw error;
     } finally {
+      callContext.cancellation.listeners.delete(onCancel);
       clearTimeout(this.#expiry);
       this.#record.ms = performance.now() - this.#record.began;
       observer.call?.(this.#record);
@@ -110,14 +116,26 @@ export class Call<Result> {
     }
   }
 
-  #attempt(request: UpstreamRequest, permit: Permit): Exchange {
+  /** Asks for a connection. */
+  #queue(): Lease {
     const { callContext, content } = this.#options;
-    const before = (queuedAt: number, now: number) => this.#beforeSending(permit, queuedAt, now);
-    this.#exchange = this.#state.queue.enqueue(request, callContext.boundCaller, content.playerUniqueId, before);
+    const lease = this.#state.queue.lease(callContext.boundCaller, content.playerUniqueId);
+    this.#exchange = undefined;
+    this.#waitsFor = lease;
+    return lease;
+  }
+
+  #exchangeOver(lease: Lease, request: UpstreamRequest, permit: Permit, queuedAt: number): Exchange {
+    const { endpoint, connections } = this.#state;
+    const { callContext, content } = this.#options;
+    const turnKey = callContext.boundCaller ?? content.playerUniqueId;
+    const beforeSending = (now: number) => this.#beforeSending(permit, queuedAt, now);
+    this.#exchange = new Exchange(request, { endpoint, connections, lease, turnKey, beforeSending });
+    this.#waitsFor = this.#exchange;
     return this.#exchange;
   }
 
-  /** Called when a connection is free and nothing is written yet. What it throws is the response of the exchange. */
+  /** Called when a connection is open and nothing is written yet. What it throws is the response of the exchange. */
   #beforeSending(permit: Permit, queuedAt: number, now: number): void {
     const { endpoint, timeoutMs } = this.#state;
     this.#breaker.check(permit);
@@ -130,35 +148,36 @@ export class Call<Result> {
   /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */
   #expire(): void {
     this.#expiresAt = 0;
-    this.#exchange?.abort(this.#timeoutError());
+    this.#waitsFor?.abort(this.#timeoutError());
   }
 
-  #cancel(exchange: Exchange): void {
+  #cancel(): void {
     const { reason } = this.#options.callContext.cancellation;
     // A sent request continues until its own timeout in two cases: the operation is over, because aborting closes the connection;
     // a write whose client disconnected, because its outcome is logged.
     const isWrite = this.#state.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
-    if (exchange.sent && goesOn) return;
-    exchange.abort(this.#endError());
+    if (this.#exchange?.sent && goesOn) return;
+    this.#waitsFor?.abort(this.#endError());
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
-  #endAttempt(exchange: Exchange, permit: Permit, response: UpstreamResponse | UpstreamError) {
+  #endAttempt(permit: Permit, queuedAt: number, response: UpstreamResponse | UpstreamError) {
     const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
-    const { queuedAt, connectedAt = endedAt } = exchange;
+    this.#waitsFor = undefined;
+    const { sent = false, aborted, connectedAt = endedAt } = this.#exchange ?? {};
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
-    const inFlightMs = endedAt - (exchange.connectedAt ?? queuedAt);
+    const inFlightMs = endedAt - (this.#exchange?.connectedAt ?? queuedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += connectedAt - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const earlierMaybeDone = this.#maybeDone;
-    this.#maybeDone ||= exchange.sent && (response instanceof Error || !isRefusal(response));
+    this.#maybeDone ||= sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
-    const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
-    if (exchange.sent || !endedInQueue) {
+    const endedInQueue = !this.#exchange || aborted !== undefined || (response instanceof Error && response.withheld);
+    if (sent || !endedInQueue) {
       record.attempts += 1;
       observer.attempt?.(endpoint.name, record.status, endedAt - connectedAt);
     }
@@ -184,8 +203,8 @@ export class Call<Result> {
 
   /** The error of a call that has no time left. Without a free connection, the wait was caused by the gateway's own limit. */
   #timeoutError(): UpstreamError {
-    const { endpoint, queue } = this.#state;
-    const isQueued = this.#exchange?.sent === false && queue.isBusy();
+    const { endpoint, connections } = this.#state;
+    const isQueued = this.#exchange === undefined && connections.inUse > 0;
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
