@@ -4,9 +4,9 @@ import type { Endpoint } from './endpoints.ts';
 import { noConnection, type UpstreamError } from './upstream-error.ts';
 
 /** How many calls to one endpoint may wait for a connection. */
-const MAX_PENDING = 10_000;
+const MAX_QUEUED = 10_000;
 /** How many of these are of one flow at most. */
-const MAX_PENDING_OF_FLOW = MAX_PENDING / 4;
+const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 
 /** The calls that share connections; see Queue. */
 interface Flow {
@@ -76,8 +76,8 @@ export class Queue {
    * Two, so that the many players of a server evict no caller. No call deletes its entry, and what waits is in arrays: see
    * docs/decisions/benchmark-notes.md.
    */
-  readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_PENDING });
-  readonly #flowsOfPlayers = new LRUCache<string, Flow>({ max: MAX_PENDING });
+  readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
+  readonly #flowsOfPlayers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
   /** The flows with calls that wait, the next one first. */
   readonly #waiting: Flow[] = [];
 
@@ -92,9 +92,9 @@ export class Queue {
   lease(boundCaller: string | undefined, player: string): Lease {
     const flow = this.#flowOf(boundCaller, player);
     const lease = new Lease(this, flow);
-    const room = MAX_PENDING - this.pending;
+    const room = MAX_QUEUED - this.pending;
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
-    else if (flow.pending.length >= Math.min(room, MAX_PENDING_OF_FLOW)) lease.abort(noConnection(this.#endpoint));
+    else if (flow.pending.length >= Math.min(room, MAX_QUEUED_OF_FLOW)) lease.abort(noConnection(this.#endpoint));
     else {
       this.pending += 1;
       if (flow.pending.push(lease) === 1) this.#waiting.push(flow);
