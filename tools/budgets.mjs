@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 203,
   'persisted-operations': 299,
   process: 877,
-  rest: 1885,
+  rest: 1898,
   telemetry: 541,
 };
 

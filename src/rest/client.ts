@@ -13,7 +13,7 @@ import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
 import type { UpstreamRequest } from './exchange.ts';
 import { Queue } from './queue.ts';
-import { Call, type CallContent, type CallOptions, type PlayerUpsertRequest, type TrackEventsRequest } from './send.ts';
+import { Call, type CallContent, type CallOptions, type EndpointState } from './send.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
@@ -45,50 +45,55 @@ export function createRestClient(options: RestClientOptions) {
     ...{ endpoint, createRequest, observer, timeoutMs, random },
     breakers: createBreakers(now, (state) => observer.breaker?.(endpoint.name, state)),
     queue: new Queue(endpoint, options.connections),
-    connections: new Connections(openPool),
+    connections: new Connections(openPool, options.maxAgeMs),
     retryBudget: createRetryBudget(now),
   });
-  const states = new Map(endpoints.ENDPOINTS.map((endpoint) => [endpoint, stateOf(endpoint)]));
-  const all = [...states.values()];
+  const states = {
+    getPlayer: stateOf(endpoints.getPlayer),
+    listCoupons: stateOf(endpoints.listCoupons),
+    listReferrals: stateOf(endpoints.listReferrals),
+    upsertPlayer: stateOf(endpoints.upsertPlayer),
+    deletePlayer: stateOf(endpoints.deletePlayer),
+    trackEvents: stateOf(endpoints.trackEvents),
+  };
+  const all = Object.values(states);
 
   const call = <Result>(
-    endpoint: endpoints.Endpoint,
+    state: EndpointState,
     callContext: CallContext,
     content: CallContent,
     decode: CallOptions<Result>['decode'],
   ) => {
-    const state = states.get(endpoint);
-    if (!state) throw new Error(`${endpoint.name} is not in ENDPOINTS.`);
     const checkAndDecode = (body: Json) => decode(checkPlayer(body, content.playerUniqueId));
     return new Call(state, { content, callContext, decode: checkAndDecode }).send();
   };
 
   return {
     getPlayer: (playerUniqueId: string, lang: string | undefined, callContext: CallContext) =>
-      call(endpoints.getPlayer, callContext, { playerUniqueId, lang }, (body) =>
+      call(states.getPlayer, callContext, { playerUniqueId, lang }, (body) =>
         decodePlayer(body, playerUniqueId, warn, callContext.wanted),
       ),
     listCoupons: (playerUniqueId: string, callContext: CallContext) =>
-      call(endpoints.listCoupons, callContext, { playerUniqueId }, (body) =>
+      call(states.listCoupons, callContext, { playerUniqueId }, (body) =>
         decodeCoupons(body, playerUniqueId, warn, callContext.wanted),
       ),
     listReferrals: (playerUniqueId: string, page: number, limit: number, callContext: CallContext) =>
-      call(endpoints.listReferrals, callContext, { playerUniqueId, query: `page=${page}&limit=${limit}` }, (body) =>
+      call(states.listReferrals, callContext, { playerUniqueId, query: `page=${page}&limit=${limit}` }, (body) =>
         decodeReferrals(body, playerUniqueId, warn, callContext.wanted),
       ),
-    upsertPlayer: (body: PlayerUpsertRequest, callContext: CallContext) =>
-      call(endpoints.upsertPlayer, callContext, { playerUniqueId: body.playerUniqueId, body }, (response) =>
+    upsertPlayer: (body: endpoints.PlayerUpsertRequest, callContext: CallContext) =>
+      call(states.upsertPlayer, callContext, { playerUniqueId: body.playerUniqueId, body }, (response) =>
         decodeUpsert(response, serviceIdField, warn),
       ),
     deletePlayer: (playerUniqueId: string, callContext: CallContext) =>
-      call(endpoints.deletePlayer, callContext, { playerUniqueId }, () => 'deleted' as const),
-    trackEvents: (body: TrackEventsRequest, callContext: CallContext) =>
-      call(endpoints.trackEvents, callContext, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
-    /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
+      call(states.deletePlayer, callContext, { playerUniqueId }, () => 'deleted' as const),
+    trackEvents: (body: endpoints.TrackEventsRequest, callContext: CallContext) =>
+      call(states.trackEvents, callContext, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
+    /** The state of the breakers by the name of the endpoint, and how many requests have a connection or open one, and how many wait. */
     health: () => ({
       breakers: new Map(all.map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
-      active: all.reduce((sum, { queue }) => sum + queue.leased, 0),
-      queued: all.reduce((sum, { queue }) => sum + queue.pending, 0),
+      active: all.reduce((sum, { queue }) => sum + queue.leasedCount, 0),
+      queued: all.reduce((sum, { queue }) => sum + queue.pendingCount, 0),
     }),
     /** Closes every connection; requests in flight fail. */
     close: () => Promise.all(all.map(({ connections }) => connections.destroy())),

@@ -1,61 +1,58 @@
-import { randomInt } from 'node:crypto';
-import type { LookupAddress, LookupOptions } from 'node:dns';
-import type { LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
 import { createProxyClient, proxyFor, proxyOptions } from '../egress-proxy.ts';
-import { lookUp } from '../look-up.ts';
+import { createLookup } from './addresses.ts';
 import { isTlsRefusal } from './upstream-error.ts';
 
-/** How long the addresses of a name are used for new connections, in milliseconds. */
-const ADDRESSES_MS = 2_000;
-/** After which time of a look-up the addresses of the last one are used, as when it fails, in milliseconds. */
-const LOOK_UP_MS = 500;
-/** The age up to which these are used, in milliseconds. */
-const LAST_ADDRESSES_MS = 600_000;
 /** How long an address that could not be reached is tried after the others, in milliseconds. */
 const AVOID_MS = 60_000;
 /** The largest head of a response, in bytes. */
 const MAX_RESPONSE_HEAD_BYTES = 65_536;
 
-/** After how many responses of another server in a row connections are replaced, and how long they are kept at least, in ms. */
+/** After how many responses of another server in a row the Pool is replaced, and how long it is kept at least, in ms. */
 const RENEW_AFTER = 3;
 const RENEW_EACH_MS = 2_500;
 
-/** The connections of one endpoint. They are replaced when their address seems to be one that the name of the service has left. */
+/**
+ * The connections of one endpoint, in a Pool. It is replaced at an age, so that connections follow the name of the service, and
+ * earlier when their address seems to be one that the name has left. Requests in flight finish on their own connections.
+ */
 export class Connections {
   readonly #openPool: () => Dispatcher;
+  readonly #maxAgeMs: number;
   #pool: Dispatcher;
+  #openedAt = performance.now();
   /** Pools that were replaced, until their requests are over. */
   readonly #replaced = new Set<Dispatcher>();
-  /** How many requests are in flight. */
+  /** How many requests have an open connection. */
   inUse = 0;
-  /** How many responses of another server came in a row, and when the connections were replaced, by `performance.now()`. */
+  /** How many responses of another server came in a row. */
   #failures = 0;
-  #renewedAt = 0;
 
-  constructor(openPool: () => Dispatcher) {
+  constructor(openPool: () => Dispatcher, maxAgeMs: number) {
     this.#openPool = openPool;
+    this.#maxAgeMs = maxAgeMs;
     this.#pool = openPool();
   }
 
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    if (performance.now() - this.#openedAt >= this.#maxAgeMs) this.#replace();
     this.#pool.dispatch(request, handler);
   }
 
-  /**
-   * After several responses that seem to be of another server, new connections look the name up again; those in use finish.
-   * @param fromOtherHost The result of `mayBeOtherHost`.
-   */
+  /** @param fromOtherHost The result of `mayBeOtherHost`. */
   responded(fromOtherHost: boolean): void {
     this.#failures = fromOtherHost ? this.#failures + 1 : 0;
-    if (this.#failures < RENEW_AFTER || performance.now() - this.#renewedAt < RENEW_EACH_MS) return;
-    this.#renewedAt = performance.now();
-    this.#failures = 0;
+    if (this.#failures >= RENEW_AFTER && performance.now() - this.#openedAt >= RENEW_EACH_MS) this.#replace();
+  }
+
+  #replace(): void {
     const replaced = this.#pool;
     this.#pool = this.#openPool();
+    this.#openedAt = performance.now();
+    this.#failures = 0;
     this.#replaced.add(replaced);
     void replaced.close().finally(() => this.#replaced.delete(replaced));
   }
@@ -73,18 +70,18 @@ export function mayBeOtherHost(status: number, contentType: unknown): boolean {
   return status >= 500 || status === 421 || (status >= 300 && (status < 400 || /^text\//i.test(String(contentType))));
 }
 
-export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'maxAgeMs' | 'idleMs' | 'tls' | 'proxy'> {
+export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'idleMs' | 'tls' | 'proxy'> {
   /** How long a connection may take to open, in milliseconds. */
   timeoutMs: number;
 }
 
 /**
- * Returns what opens a Pool of connections to one origin. They are opened when they are needed, closed by the gateway when they
- * are idle, and replaced at an age, so that they follow the name. Each request needs a timeout of its own: undici's body timeout
+ * Returns what opens a Pool of connections to one origin. They are opened when they are needed, and closed by the gateway when
+ * they are idle. Each request needs a timeout of its own: undici's body timeout
  * starts again with each byte.
  */
 export function createPoolOpener(origin: string, options: ConnectOptions): () => Dispatcher {
-  const { connections, timeoutMs, maxAgeMs, idleMs } = options;
+  const { connections, timeoutMs, idleMs } = options;
   const url = new URL(origin);
   const uri = proxyFor(url, options.proxy);
   // The name in SNI of connections through a proxy; undici takes that of direct ones from `Host`, see client.ts.
@@ -111,12 +108,11 @@ export function createPoolOpener(origin: string, options: ConnectOptions): () =>
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: MAX_RESPONSE_HEAD_BYTES,
-    clientTtl: maxAgeMs,
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   };
   const newPool = (to: string | URL, own: object, connect: buildConnector.connector) =>
-    keepingClients(new Pool(to, { ...own, connect: withoutContinue(connect) }), maxAgeMs);
+    keepingClients(new Pool(to, { ...own, connect: withoutContinue(connect) }));
   if (uri === undefined) return () => newPool(origin, poolOptions, direct);
   return () =>
     new ProxyAgent({
@@ -160,74 +156,14 @@ function replaceContinue(chunk: Buffer | null): Buffer | null {
 }
 
 /**
- * Measures the age of connections by the monotonic clock, and keeps a client that cannot connect in the Pool. By default undici
- * removes it, but it still takes requests from the Pool's queue: beside its replacement, there would be more connections than
- * allowed, which are not counted and not closed. A client that got the certificate of another host stays busy, so that one is
- * removed.
+ * Keeps a client that cannot connect in the Pool. By default undici removes it, but it still takes requests from the Pool's queue:
+ * beside its replacement, there would be more connections than allowed, which are not counted and not closed. A client that got the
+ * certificate of another host stays busy, so that one is removed.
  */
-function keepingClients(pool: Pool, maxAgeMs: number): Pool {
+function keepingClients(pool: Pool): Pool {
   const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
-  // undici reads `ttl`, the time of opening, of every client for each request, and compares it with the wall clock, which can be
-  // set back. So it is a number that a timer changes.
-  pool.on('connect', (_origin, clients) => {
-    const client: (Dispatcher & { ttl?: number }) | undefined = clients.at(-1);
-    if (!client) return;
-    client.ttl = 0; // Not set: undici keeps the client.
-    const aged = setTimeout(() => Object.assign(client, { ttl: 1 }), maxAgeMs).unref(); // In 1970: undici replaces it.
-    client.once('disconnect', () => clearTimeout(aged));
-  });
   return pool.on('connectionError', (origin, clients, error) => {
     if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') remove?.(origin, clients, error);
   });
-}
-
-type Found = Promise<LookupAddress[]>;
-
-/**
- * One look-up for all connections that are opened together, and for those of the next two seconds. The platform does each in
- * one of four threads: with a slow name server, those for 64 connections to each endpoint would take minutes. A name server
- * that fails for some minutes stops no connection: then the last addresses are used. Connections begin with different addresses of
- * the family that the platform prefers, so that each server of a name gets its share of them.
- */
-function createLookup(avoided: { has(address: string): boolean }): LookupFunction {
-  const recent = new Map<string, Found>();
-  const last = new LRUCache<string, LookupAddress[]>({ max: 10, ttl: LAST_ADDRESSES_MS });
-
-  function find(hostname: string, options: LookupOptions): Found {
-    const key = `${options.family} ${hostname}`;
-    const lastAddresses = last.get(key);
-    const found =
-      recent.get(key) ??
-      new Promise((resolve, reject) => {
-        if (lastAddresses) setTimeout(resolve, LOOK_UP_MS, lastAddresses).unref();
-        lookUp(hostname, { ...options, all: true }, (error, all) => {
-          const addresses = Array.isArray(all) ? all : [];
-          setTimeout(() => recent.delete(key), error ? 0 : ADDRESSES_MS).unref();
-          if (!error) {
-            last.set(key, addresses);
-            recent.set(key, Promise.resolve(addresses));
-            resolve(addresses);
-          } else if (lastAddresses) resolve(lastAddresses);
-          else reject(error);
-        });
-      });
-    recent.set(key, found);
-    return found;
-  }
-
-  return (hostname, options, callback) => {
-    find(hostname, options).then(
-      (found) => {
-        const rank = ({ address, family }: LookupAddress) =>
-          2 * Number(avoided.has(address)) + Number(family !== found[0]?.family);
-        const at = randomInt(Math.max(1, found.length));
-        const addresses = [...found.slice(at), ...found.slice(0, at)].toSorted((a, b) => rank(a) - rank(b));
-        const [{ address, family } = { address: '', family: 4 }] = addresses;
-        if (options.all) callback(null, addresses);
-        else callback(null, address, family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    );
-  };
 }

@@ -1,3 +1,8 @@
+import type { components } from '../generated/rest.ts';
+
+export type PlayerUpsertRequest = components['schemas']['PlayerUpsertRequest'];
+export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
+
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /**

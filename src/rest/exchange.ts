@@ -12,7 +12,7 @@ import type { Endpoint } from './endpoints.ts';
 import type { Lease } from './queue.ts';
 import { errorOf, isTlsRefusal, UpstreamError } from './upstream-error.ts';
 
-/** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
+/** A larger body, in bytes, is an error: it would block the event loop while it is parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 /** Larger ones, in bytes, are read in a turn of their own: of 50 with 10,000 coupons, each takes 20 to 40 ms. */
 const LARGE_RESPONSE_BYTES = 65_536;
@@ -34,7 +34,10 @@ export interface UpstreamResponse {
 interface ExchangeOptions {
   endpoint: Endpoint;
   connections: Connections;
-  /** A granted one. It is released as soon as the connection is free, which can be before the response is read. */
+  /**
+   * A granted one. It is released when the response has arrived, before it is read, or when undici reports an error. undici cannot
+   * remove a request that waits for its connection: if that one is aborted, it has its lease until then.
+   */
   lease: Lease;
   /** Whose large responses take turns with those of others. */
   turnKey: string;
@@ -74,15 +77,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /**
-   * Ends the request at once, unless the whole response has arrived. One that waits until its connection is open has its lease
-   * until then, because undici cannot remove it.
-   */
+  /** Ends the request at once, unless the whole response has arrived. */
   abort(reason: UpstreamError): void {
     if (this.#received) return;
     this.aborted ??= reason;
-    this.#fail(reason);
-    this.#controller?.abort(reason);
+    // undici calls onResponseError.
+    if (this.#controller) this.#controller.abort(reason);
+    else this.#resolve(reason);
   }
 
   /** An error thrown here keeps the connection. undici passes it to `onResponseError`, which resolves `response` to it. */

@@ -17,14 +17,14 @@ interface Flow {
 }
 
 /**
- * The right to use one connection. It is pending until it is granted; whoever asked for it then releases it. It can be aborted until
- * it is used.
+ * The right to use one connection. It is pending until it is granted; whoever asked for it then releases it, once. It can be aborted
+ * until it is used.
  */
 export class Lease {
   readonly #queue: Queue;
   readonly flow: Flow | undefined;
   #resolve: (() => void) | undefined;
-  isGranted = false;
+  state: 'pending' | 'granted' | 'over' = 'pending';
   aborted: UpstreamError | undefined;
 
   constructor(queue: Queue, flow: Flow | undefined) {
@@ -34,28 +34,28 @@ export class Lease {
 
   /** Called by the queue alone. */
   grant(): void {
-    this.isGranted = true;
+    this.state = 'granted';
     this.#resolve?.();
   }
 
-  /** Resolves when it is granted or aborted. */
+  /** Resolves when it is no longer pending. */
   wait(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.isGranted || this.aborted) resolve();
-      else this.#resolve = resolve;
+      this.#resolve = resolve;
     });
   }
 
   abort(reason: UpstreamError): void {
-    if (this.aborted) return;
-    this.aborted = reason;
-    if (this.isGranted) this.release();
-    else this.#queue.remove(this);
+    this.aborted ??= reason;
+    this.release();
     this.#resolve?.();
   }
 
   release(): void {
-    this.#queue.release(this);
+    const { state } = this;
+    this.state = 'over';
+    if (state === 'granted') this.#queue.release(this);
+    if (state === 'pending') this.#queue.giveUp(this);
   }
 }
 
@@ -70,8 +70,8 @@ export class Queue {
   readonly #size: number;
   /** The connections that a flow has at most while another waits. */
   readonly #share: number;
-  leased = 0;
-  pending = 0;
+  leasedCount = 0;
+  pendingCount = 0;
   /**
    * Two, so that the many players of a server evict no caller. No call deletes its entry, and what waits is in arrays: see
    * docs/decisions/benchmark-notes.md.
@@ -92,11 +92,11 @@ export class Queue {
   lease(boundCaller: string | undefined, player: string): Lease {
     const flow = this.#flowOf(boundCaller, player);
     const lease = new Lease(this, flow);
-    const room = MAX_QUEUED - this.pending;
+    const room = MAX_QUEUED - this.pendingCount;
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
     else if (flow.pending.length >= Math.min(room, MAX_QUEUED_OF_FLOW)) lease.abort(noConnection(this.#endpoint));
     else {
-      this.pending += 1;
+      this.pendingCount += 1;
       if (flow.pending.push(lease) === 1) this.#waiting.push(flow);
     }
     return lease;
@@ -104,8 +104,9 @@ export class Queue {
 
   /** Calls of servers are counted while at least half of the connections are in use; below that they are not. */
   #flowOf(boundCaller: string | undefined, player: string): Flow | undefined {
-    if (boundCaller === undefined && this.leased < this.#size / 2) return undefined;
-    const [flows, key] = boundCaller ? [this.#flowsOfCallers, boundCaller] : [this.#flowsOfPlayers, player];
+    if (boundCaller === undefined && this.leasedCount < this.#size / 2) return undefined;
+    const flows = boundCaller === undefined ? this.#flowsOfPlayers : this.#flowsOfCallers;
+    const key = boundCaller ?? player;
     const existing = flows.get(key);
     const flow = existing ?? { leased: 0, pending: [] };
     if (!existing) flows.set(key, flow);
@@ -113,27 +114,38 @@ export class Queue {
   }
 
   #mayLease(flow: Flow): boolean {
-    const free = this.#size - this.leased;
+    const free = this.#size - this.leasedCount;
     if (flow.leased === 0) return free > 0;
-    const isAlone = this.#waiting.length === 0 || (this.#waiting.length === 1 && this.#waiting[0] === flow);
-    return flow.leased < Math.min(free, isAlone ? this.#size : this.#share);
+    const isAlone = this.#waiting.every((waiting) => waiting === flow);
+    return flow.leased < (isAlone ? free : Math.min(free, this.#share));
   }
 
   #grant(lease: Lease): void {
-    this.leased += 1;
+    this.leasedCount += 1;
     if (lease.flow) lease.flow.leased += 1;
     lease.grant();
   }
 
-  /** Takes back a lease that was granted, and grants its connection to the next. */
+  /** Takes back a lease that was granted. Called by it alone. */
   release({ flow }: Lease): void {
-    this.leased -= 1;
+    this.leasedCount -= 1;
     if (flow) flow.leased -= 1;
-    while (this.leased < this.#size) {
-      const next = this.#waiting.find((waiting) => this.#mayLease(waiting));
+    this.#grantNext();
+  }
+
+  /** Removes a lease that is pending. Called by it alone. */
+  giveUp(lease: Lease): void {
+    this.#remove(lease);
+    // A flow that is alone now may have more.
+    this.#grantNext();
+  }
+
+  #grantNext(): void {
+    while (this.leasedCount < this.#size) {
+      const next = this.#waiting.find((flow) => this.#mayLease(flow));
       const [lease] = next?.pending ?? [];
       if (!next || !lease) return;
-      this.remove(lease);
+      this.#remove(lease);
       this.#grant(lease);
       if (next.pending.length === 0) continue;
       // It comes after the others now.
@@ -142,12 +154,11 @@ export class Queue {
     }
   }
 
-  /** Removes a lease that is pending. */
-  remove(lease: Lease): void {
+  #remove(lease: Lease): void {
     const { flow } = lease;
     const at = flow?.pending.indexOf(lease) ?? -1;
     if (!flow || at < 0) return;
-    this.pending -= 1;
+    this.pendingCount -= 1;
     flow.pending.splice(at, 1);
     if (flow.pending.length === 0) this.#waiting.splice(this.#waiting.indexOf(flow), 1);
   }

@@ -2,12 +2,11 @@
  * One call: retries → circuit breaker → queue → one request. The timeout of a call covers its retries and begins when the first
  * request has a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
-import type { components } from '../generated/rest.ts';
 import type { Json } from '../json.ts';
 import { type Breaker, type createBreakers, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Connections } from './connect.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint, PlayerUpsertRequest, TrackEventsRequest } from './endpoints.ts';
 import { Exchange, type UpstreamRequest, type UpstreamResponse } from './exchange.ts';
 import type { Lease, Queue } from './queue.ts';
 import { isRefusal, MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
@@ -21,7 +20,7 @@ const RETRY_DELAY_MS = 100;
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
 /** What the calls of one endpoint share. */
-interface EndpointState {
+export interface EndpointState {
   endpoint: Endpoint;
   /** Throws a `RangeError` for an id that cannot be sent. */
   createRequest(endpoint: Endpoint, content: CallContent, callContext: CallContext): UpstreamRequest;
@@ -34,9 +33,6 @@ interface EndpointState {
   timeoutMs: number;
   random: () => number;
 }
-
-export type PlayerUpsertRequest = components['schemas']['PlayerUpsertRequest'];
-export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
 
 export interface CallContent {
   /** The player that the call is about: in the path, or in the body of a POST. */
@@ -61,9 +57,9 @@ export class Call<Result> {
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
-  /** What the current attempt waits for: first a connection, then the response. */
-  #waitsFor: Lease | Exchange | undefined;
-  /** That of the last attempt. */
+  /** The attempt: when it was queued, and what it waits for, first a connection and then the response. */
+  #queuedAt = 0;
+  #lease: Lease | undefined;
   #exchange: Exchange | undefined;
   readonly #record: CallRecord;
   /** Whether the service may have carried out an earlier attempt. */
@@ -82,7 +78,7 @@ export class Call<Result> {
    * `RangeError` for an id that cannot be sent.
    */
   async send(): Promise<Result | null> {
-    const { endpoint, createRequest, retryBudget, observer } = this.#state;
+    const { endpoint, createRequest, retryBudget, observer, queue } = this.#state;
     const { content, callContext, decode } = this.#options;
     const request = createRequest(endpoint, content, callContext);
     const onCancel = () => this.#cancel();
@@ -92,11 +88,13 @@ export class Call<Result> {
       for (;;) {
         this.#assertActive();
         const permit = this.#breaker.admit(content.playerUniqueId);
-        const queuedAt = performance.now();
-        const lease = this.#queue();
-        if (!lease.isGranted) await lease.wait();
-        const response = lease.aborted ?? (await this.#exchangeOver(lease, request, permit, queuedAt).response);
-        const meaning = this.#endAttempt(permit, queuedAt, response);
+        this.#queuedAt = performance.now();
+        this.#exchange = undefined;
+        const lease = queue.lease(callContext.boundCaller, content.playerUniqueId);
+        this.#lease = lease;
+        if (lease.state === 'pending') await lease.wait();
+        const response = lease.aborted ?? (await this.#exchangeOver(lease, request, permit).response);
+        const meaning = this.#endAttempt(permit, response);
         if (!(meaning instanceof Error)) return meaning === null ? null : decode(meaning);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(meaning);
         if (delayMs === undefined) throw meaning;
@@ -116,31 +114,21 @@ export class Call<Result> {
     }
   }
 
-  /** Asks for a connection. */
-  #queue(): Lease {
-    const { callContext, content } = this.#options;
-    const lease = this.#state.queue.lease(callContext.boundCaller, content.playerUniqueId);
-    this.#exchange = undefined;
-    this.#waitsFor = lease;
-    return lease;
-  }
-
-  #exchangeOver(lease: Lease, request: UpstreamRequest, permit: Permit, queuedAt: number): Exchange {
+  #exchangeOver(lease: Lease, request: UpstreamRequest, permit: Permit): Exchange {
     const { endpoint, connections } = this.#state;
     const { callContext, content } = this.#options;
     const turnKey = callContext.boundCaller ?? content.playerUniqueId;
-    const beforeSending = (now: number) => this.#beforeSending(permit, queuedAt, now);
+    const beforeSending = (now: number) => this.#beforeSending(permit, now);
     this.#exchange = new Exchange(request, { endpoint, connections, lease, turnKey, beforeSending });
-    this.#waitsFor = this.#exchange;
     return this.#exchange;
   }
 
   /** Called when a connection is open and nothing is written yet. What it throws is the response of the exchange. */
-  #beforeSending(permit: Permit, queuedAt: number, now: number): void {
+  #beforeSending(permit: Permit, now: number): void {
     const { endpoint, timeoutMs } = this.#state;
     this.#breaker.check(permit);
     // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
-    if (now - queuedAt > this.#options.callContext.cancellation.deadline - now) throw noConnection(endpoint);
+    if (now - this.#queuedAt > this.#options.callContext.cancellation.deadline - now) throw noConnection(endpoint);
     this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
     this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
   }
@@ -148,7 +136,13 @@ export class Call<Result> {
   /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */
   #expire(): void {
     this.#expiresAt = 0;
-    this.#waitsFor?.abort(this.#timeoutError());
+    this.#abort(this.#timeoutError());
+  }
+
+  /** Ends the attempt; nothing when it is over. */
+  #abort(reason: UpstreamError): void {
+    const attempt = this.#exchange ?? this.#lease;
+    attempt?.abort(reason);
   }
 
   #cancel(): void {
@@ -158,26 +152,25 @@ export class Call<Result> {
     const isWrite = this.#state.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (this.#exchange?.sent && goesOn) return;
-    this.#waitsFor?.abort(this.#endError());
+    this.#abort(this.#endError());
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
-  #endAttempt(permit: Permit, queuedAt: number, response: UpstreamResponse | UpstreamError) {
+  #endAttempt(permit: Permit, response: UpstreamResponse | UpstreamError) {
     const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
-    this.#waitsFor = undefined;
     const { sent = false, aborted, connectedAt = endedAt } = this.#exchange ?? {};
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
-    const inFlightMs = endedAt - (this.#exchange?.connectedAt ?? queuedAt);
+    const inFlightMs = endedAt - (this.#exchange?.connectedAt ?? this.#queuedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
-    record.queueMs += connectedAt - queuedAt;
+    record.queueMs += connectedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const earlierMaybeDone = this.#maybeDone;
     this.#maybeDone ||= sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
-    const endedInQueue = !this.#exchange || aborted !== undefined || (response instanceof Error && response.withheld);
-    if (sent || !endedInQueue) {
+    const isWithheld = response instanceof Error && response.withheld;
+    if (sent || (this.#exchange && !aborted && !isWithheld)) {
       record.attempts += 1;
       observer.attempt?.(endpoint.name, record.status, endedAt - connectedAt);
     }

@@ -46,7 +46,7 @@ export const TLS_REFUSAL = /^ERR_SSL_[\w/]+_ALERT_\w*(?:CERTIFICATE|CA$|DENIED)/
 /** Whether it does so: then it has read nothing. */
 export const isTlsRefusal = (error: object): boolean => 'code' in error && TLS_REFUSAL.test(String(error.code));
 
-/** What an error of undici means; an error of ours is thrown before the request is written. */
+/** What an error means that undici reports. An `UpstreamError` was thrown before the request was written, or aborted it. */
 export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
   if (cause instanceof UpstreamError) return cause;
   const code = 'code' in cause && cause.code;

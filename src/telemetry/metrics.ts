@@ -148,7 +148,7 @@ function showState(
     gauge('gateway_key_set_age_seconds', help, (self) => self.set(keySetAge() / 1_000));
   }
   if (redis) gauge('gateway_redis_up', 'Whether Redis answered.', (self) => self.set(Number(redis.isUp())));
-  gauge('rest_requests_active', 'Requests to the REST service in flight.', (self) => self.set(health().active));
+  gauge('rest_requests_active', 'Requests that have a connection, or open one.', (self) => self.set(health().active));
   gauge('rest_requests_queued', 'Calls that wait for a connection.', (self) => self.set(health().queued));
   // Processes are added up: `{state="open"} 2` means two processes.
   const showBreaker = (self: Gauge) => {

@@ -3,7 +3,7 @@ import { rejectionReason } from '../../access/rules.ts';
 import type { Cancellation } from '../../cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers, TrackEventsInput } from '../../generated/graphql.ts';
-import type { TrackEventsRequest } from '../../rest/send.ts';
+import type { TrackEventsRequest } from '../../rest/endpoints.ts';
 import type { Context } from '../context.ts';
 import { eventProblems } from '../input/mutations.ts';
 import { selectedFields } from '../lookahead.ts';

@@ -10,7 +10,7 @@ import type {
 import { isJson } from '../../json.ts';
 import { idProblem } from '../../player-id.ts';
 import type { Player } from '../../rest/decode/player.ts';
-import type { PlayerUpsertRequest } from '../../rest/send.ts';
+import type { PlayerUpsertRequest } from '../../rest/endpoints.ts';
 import type { Context } from '../context.ts';
 import { checkLength } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';

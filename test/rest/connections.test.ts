@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import { until } from '../kit/until.ts';
+import { failure, operation, read, start } from './setup.ts';
+
+/** How many connections there are, and how many calls are made at once. */
+const LOADS = [
+  [1, 1],
+  [1, 3],
+  [2, 4],
+  [4, 16],
+] as const;
+
+test.each(LOADS)('of %i connections that grow old, calls of %i callers lose none', async (connections, callers) => {
+  const { upstream, rest } = await start({ connections, maxAgeMs: 100, timeoutMs: 1_000 });
+  const readAll = async () => {
+    const reads = Array.from({ length: callers }, (_, n) => read(rest, `p${n}`, operation({ inMs: 3_000 })));
+    return await Promise.all(reads);
+  };
+  await until(async () => (await readAll()) && upstream.connections() > 4 * connections);
+  expect(rest.health()).toMatchObject({ active: 0, queued: 0 });
+});
+
+test('after a pause that is longer than the age of a connection, the only one is opened again', async () => {
+  const { upstream, rest } = await start({ connections: 1, maxAgeMs: 50, idleMs: 60_000, timeoutMs: 1_000 });
+  await read(rest);
+  const since = performance.now();
+  await until(() => performance.now() - since > 100);
+  for (const id of ['a', 'b', 'c']) await read(rest, id);
+  expect(upstream.connections()).toBeGreaterThan(1);
+});
+
+test('when calls that wait are given up, others get the connections that are theirs then', async () => {
+  const { upstream, rest } = await start({ connections: 16 });
+  upstream.on('GET /player', { fault: 'hang' });
+  const readMany = (boundCaller: string, count: number) => {
+    const op = operation({ boundCaller });
+    return { op, reads: Array.from({ length: count }, (_, n) => failure(read(rest, `${boundCaller}-${n}`, op))) };
+  };
+  // Alone it has half of them, and others a quarter while it waits for more.
+  const [ended, hanging, leaving] = [readMany('first', 4), readMany('first', 4), readMany('first', 2)];
+  const staying = readMany('second', 8);
+  await upstream.received(12);
+  ended.op.abort();
+  await Promise.all(ended.reads);
+  expect(rest.health()).toMatchObject({ active: 8, queued: 6 });
+  leaving.op.abort();
+  await upstream.received(14);
+  expect(rest.health()).toMatchObject({ active: 10, queued: 2 });
+  for (const { op } of [hanging, staying]) op.abort();
+  await Promise.all([leaving, hanging, staying].flatMap(({ reads }) => reads));
+});
