@@ -61,6 +61,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const slots = createSlots(config.concurrent, pressure.isUnderPressure);
   const gauges = { health: () => rest.health(), redis: shared, active: slots.active, keySetAge, droppedLines };
   const metrics: Metrics = createMetrics(gauges);
+  const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const tracing =
     config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
@@ -70,7 +71,6 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 
   const keys = shared ? createRedisKeyStore(shared.redis, shared.withLongTimeout) : createMemoryKeyStore();
   const idempotency = createIdempotency(keys, config.idempotencyKeys);
-  const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const hashFriend = createFriendHash(config.logKey);
   const sharedContext = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
   const observation = { metrics, log, tracing, nameOf, config };

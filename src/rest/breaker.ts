@@ -61,12 +61,16 @@ export class Breaker {
 
   /** `half-open` as soon as a trial may be sent. Otherwise a gateway without traffic would report `open` forever. */
   get state(): BreakerState {
-    return this.#state === 'open' && this.#now() >= this.#trialAt ? 'half-open' : this.#state;
+    return this.#isTrialDue() ? 'half-open' : this.#state;
+  }
+
+  #isTrialDue(): boolean {
+    return this.#state === 'open' && this.#now() >= this.#trialAt;
   }
 
   /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open or a trial is under way. */
   admit(player: string): Permit {
-    const isTrial = this.#state === 'open' && this.state === 'half-open';
+    const isTrial = this.#isTrialDue();
     if (isTrial) this.#become('half-open');
     const permit = { player, isTrial, openings: this.#openings };
     this.check(permit);
