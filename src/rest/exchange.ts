@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
+import { isJson } from '../json.ts';
 import { createTurns } from '../turns.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -148,12 +149,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * When the body of a response does not arrive, its status alone decides about a write: from 201 on it says what was done. 204 and
-   * 205 have no body; some services send one all the same, or its length, which undici refuses.
+   * When the end of a response does not arrive, its status alone decides about a write: from 201 on it says what was done, and 200
+   * does with a whole object. 204 and 205 have no body; some services send one all the same, or its length, which undici refuses.
    */
   #fail(error: UpstreamError): void {
+    const isWrite = this.#options.endpoint.method !== 'GET';
+    const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
-    else if (this.#status > 200 && this.#options.endpoint.method !== 'GET') this.#respond(Buffer.concat(this.#chunks));
+    else if (isWrite && (this.#status > 200 || isObject(body))) this.#respond(body);
     else this.#resolve(error);
+  }
+}
+
+/** Whether a body is a whole JSON object, which no beginning of another body can be. */
+function isObject(body: Buffer): boolean {
+  try {
+    return isJson(JSON.parse(body.toString().trim()));
+  } catch {
+    return false;
   }
 }

@@ -285,6 +285,32 @@ test.each([
   expect(read.codes).toHaveLength(1);
 });
 
+test.each([
+  ['a length that is too large', 'content-length: 99', '{"message":"ok"}', undefined],
+  ['chunks without the last one', 'transfer-encoding: chunked', '10\r\n{"message":"ok"}\r\n', undefined],
+  ['a mark and chunks without the last one', 'transfer-encoding: chunked', '5\r\n\ufeff{}\r\n', undefined],
+  ['an error and chunks without the last one', 'transfer-encoding: chunked', '9\r\n{"error":1}\r\n', 'UNKNOWN'],
+  ['the beginning of an object', 'content-length: 99', '{"a":{}', 'UNKNOWN'],
+  ['a text', 'content-length: 99', '"OK"', 'UNKNOWN'],
+  ['nothing', 'content-length: 99', '', 'UNKNOWN'],
+])(
+  '200 with %s, whose end does not arrive: a write is done if its object is whole',
+  async (_, length, text, outcome) => {
+    const service = await startBytes((_request, socket) => {
+      process.nextTick(() => socket.end());
+      return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${length}\r\n\r\n${text}`;
+    });
+    const gateway = await startProcess({ REST_BASE_URL: service.url });
+    const upsert = { query: 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }' };
+    for (const write of [upsert, track('order-21')]) {
+      const [error] = (await post(gateway.url, write)).errors;
+      expect(error?.extensions?.['outcome']).toBe(outcome);
+    }
+    const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+    expect(read.codes).toHaveLength(1);
+  },
+);
+
 test('204 and 205 are a success without a body', async () => {
   const gateway = await start();
   for (const status of [204, 205]) {
