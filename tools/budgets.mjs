@@ -9,7 +9,7 @@ import { join } from 'node:path';
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
   '.': 627,
-  access: 807,
+  access: 817,
   config: 945,
   engine: 1311,
   graphql: 1565,

@@ -3,7 +3,7 @@ import { createRemoteJWKSet, customFetch, type FlattenedJWSInput, type JWTHeader
 import type { EgressProxy } from '../config/config.ts';
 import { fetchFor } from '../egress-proxy.ts';
 import { type ClientError, reasonOf, requestError } from '../errors.ts';
-import { isJson } from '../json.ts';
+import { isJson, type Json } from '../json.ts';
 
 /** How a key set is fetched. */
 export interface KeySetOptions {
@@ -144,7 +144,7 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
     if (!Array.isArray(set?.keys) || set.keys.length === 0) {
       throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
     }
-    const keys = set.keys.filter(isJson);
+    const keys = set.keys.filter(isJson).map(forVerifying);
     if (!keys.some(isPublicKey)) throw new Error('none of its keys can be imported');
     return Response.json({ keys });
   } finally {
@@ -152,6 +152,16 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
     // Nothing more is read of a response that is refused.
     controller.abort();
   }
+}
+
+/**
+ * A key as jose and WebCrypto take it. WebCrypto refuses a public key that is for signing too, and text in `ext`. An Ed25519 key and
+ * its tokens can have different names of their one algorithm: EdDSA, or Ed25519 (RFC 9864).
+ */
+function forVerifying({ ext: _, ...key }: Json): Json {
+  const { key_ops: uses, crv } = key;
+  const isForVerifying = Array.isArray(uses) && uses.includes('verify');
+  return { ...key, ...(isForVerifying && { key_ops: ['verify'] }), ...(crv === 'Ed25519' && { alg: undefined }) };
 }
 
 function isPublicKey(key: JsonWebKey): boolean {

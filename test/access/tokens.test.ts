@@ -86,6 +86,7 @@ const provider = { JWT_ISSUER: 'https://login.example', JWT_AUDIENCE: 'referral-
 const first = keySigner('RS256', 'first');
 const second = keySigner('ES256', 'second');
 const stranger = keySigner('RS256', 'first');
+const edwards = keySigner('EdDSA', 'edwards');
 
 const signers = [secretSigner(), keySigner('RS256'), keySigner('ES256'), keySigner('EdDSA')];
 test.each(signers)('with $name a token of that key passes, and no other', async (signer) => {
@@ -393,6 +394,24 @@ describe('a key set', () => {
     const empty = { alg: null, use: '', ext: null, d: null, oth: null, x5u: null, key_ops: [], x5c: [] };
     keys.serve((_, response) => response.end(JSON.stringify({ keys: [{ ...first.jwk, ...empty }] })));
     await expectLetIn(bearer(await start(), token(first)));
+  });
+
+  test.each<[string, Signer, Json, string]>([
+    ['uses beside verifying', first, { key_ops: ['sign', 'verify'] }, first.alg],
+    ['a text in ext', first, { ext: 'true' }, first.alg],
+    ['the newer name of EdDSA', edwards, { alg: 'Ed25519' }, 'EdDSA'],
+    ['the older name of Ed25519', edwards, { alg: 'EdDSA' }, 'Ed25519'],
+  ])('with %s verifies by its key', async (_, signer, members, alg) => {
+    keys.serve((_request, response) => response.end(JSON.stringify({ keys: [{ ...signer.jwk, ...members }] })));
+    const gateway = await start();
+    await expectLetIn(bearer(gateway, token({ ...signer, alg })));
+    await expectRefused(bearer(gateway, token({ ...stranger, alg })));
+  });
+
+  test('with a key that is for signing alone does not verify by it', async () => {
+    const other = { ...first.jwk, key_ops: ['sign'] };
+    keys.serve((_, response) => response.end(JSON.stringify({ keys: [other, second.jwk] })));
+    await expectRefused(bearer(await start(), token(first)));
   });
 
   test('whose keys have no ids verifies tokens with one; beside a key with an id, their id must be known', async () => {
