@@ -96,9 +96,13 @@ function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
   const others = values.OTEL_TRACES_EXPORTER.filter((name) => name !== 'otlp' && name !== 'none');
   if (others.length > 0)
     return [`OTEL_TRACES_EXPORTER: the gateway exports by otlp alone, not by ${others.join(', ')}`];
-  if (!tracesTo(values)) return [];
+  const collector = tracesTo(values);
+  if (!collector) return [];
   const protocol = given['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? given['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? 'http/json';
   return [
+    collector === values.OTEL_EXPORTER_OTLP_ENDPOINT &&
+      /\/v1\/traces\/?$/.test(collector.pathname) &&
+      'OTEL_EXPORTER_OTLP_ENDPOINT: /v1/traces is added to it; leave it out, or set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     protocol !== 'http/json' &&
       'OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as JSON over HTTP; name a collector that takes this, with its port for HTTP, such as 4318',
     !/^(?:tracecontext|baggage|[\s,])+$/.test(given['OTEL_PROPAGATORS'] ?? 'tracecontext') &&

@@ -118,6 +118,7 @@ function expectUnusable(name: string, problem: string, values: string[]): void {
 /** Variables that cannot be used, each alone: what the report says, and the values. */
 const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
+  REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example
   REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/ | https://rewards.example/api/v3.0/integrations
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db
@@ -188,6 +189,18 @@ test.each([
   expect(loadConfig({ [name]: value }).warnings).toEqual([]);
   const supported = { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json', OTEL_PROPAGATORS: 'tracecontext,baggage' };
   expect(loadConfig({ ...collector, [name]: value, ...supported }).warnings).toEqual([]);
+});
+
+test.each([
+  ['/v1/traces', 1],
+  ['/otlp/v1/traces/', 1],
+  ['/v1', 0],
+])('a collector at %s, to which the path of traces is added, is a warning or not: %d', (path, warnings) => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:4318${path}`;
+  const warning = expect.stringMatching(/^OTEL_EXPORTER_OTLP_ENDPOINT: \/v1\/traces is added to it/);
+  expect(loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT }).warnings).toEqual(Array(warnings).fill(warning));
+  const traces = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' };
+  expect(loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, ...traces }).warnings).toEqual([]);
 });
 
 test('exporters of traces that the gateway does not have are a warning', () => {
