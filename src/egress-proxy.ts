@@ -35,15 +35,20 @@ function isInRange(host: string, range: string): boolean {
 }
 
 /**
- * The connections to a proxy. When a proxy closes a connection instead of answering CONNECT, undici takes that for a lost socket
- * and connects again at once, thousands of times a second. Here it is the error of the one call.
+ * The connections to a proxy. When a proxy closes a connection instead of answering CONNECT, or its 200 has a page behind it,
+ * undici takes that for a lost socket and connects again at once, thousands of times a second. Here it is the error of the one call.
  */
 export function createProxyClient(proxy: URL, options: object): Pool {
   const pool = new Pool(proxy, options);
   const connect = pool.connect.bind(pool);
   const fail = (cause: NodeJS.ErrnoException) =>
     Promise.reject(cause.code === 'UND_ERR_SOCKET' ? new Error('Proxy response (nothing)', { cause }) : cause);
-  return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).catch(fail) });
+  const checked = (tunnel: Dispatcher.ConnectData) => {
+    if (tunnel.statusCode !== 200 || tunnel.socket.readableLength === 0) return tunnel;
+    tunnel.socket.on('error', () => undefined).destroy();
+    throw new Error('Proxy response (200 with a text of its own)');
+  };
+  return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).then(checked, fail) });
 }
 
 /** The address of a proxy for undici's `ProxyAgent`, which itself leaves out a user without a password, such as an access key. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 627,
+  '.': 632,
   access: 817,
   config: 951,
   engine: 1311,

@@ -51,7 +51,7 @@ export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
   if (cause instanceof UpstreamError) return cause;
   const code = 'code' in cause && cause.code;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return timedOut(endpoint, cause);
-  const [, refusal] = /^Proxy response \((\w+)\)/.exec(cause.message) ?? [];
+  const [, refusal] = /^Proxy response \(([\w ]+)\)/.exec(cause.message) ?? [];
   const problem = refusal ? `the egress proxy responded ${refusal}` : 'the connection failed';
   return code === 'UND_ERR_INVALID_ARG'
     ? new UpstreamError('UPSTREAM_MISCONFIGURED', `${endpoint.name}: the request cannot be written`, { cause })

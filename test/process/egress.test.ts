@@ -27,11 +27,15 @@ async function listen<Kind extends NetServer>(server: Kind): Promise<number> {
   return Object(server.address()).port;
 }
 
+const TUNNEL = 'HTTP/1.1 200 OK\r\n\r\n';
+
 test.each([
-  ['closes the connection', ''],
-  ['stops in the middle of its response', 'HTTP/1.1 2'],
-  ['sends a response that undici refuses', 'HTTP/1.1 100 Continue\r\n\r\n'],
-])('a proxy that %s is asked once for each attempt; of a write, nothing was done', async (_case, bytes) => {
+  ['closes the connection', '', 'nothing'],
+  ['stops in the middle of its response', 'HTTP/1.1 2', 'nothing'],
+  ['sends a response that undici refuses', 'HTTP/1.1 100 Continue\r\n\r\n', 'nothing'],
+  ['sends a page with 200', `${TUNNEL}<html>Blocked</html>`, '200 with a text of its own'],
+  ['sends an error behind 200', `${TUNNEL}HTTP/1.1 502 Bad Gateway\r\n\r\n`, '200 with a text of its own'],
+])('a proxy that %s is asked once for each attempt; of a write, nothing was done', async (_case, bytes, response) => {
   const startProxy = async () => {
     const proxy = createServer((socket) => {
       started.asked += 1;
@@ -45,7 +49,7 @@ test.each([
   const { HTTP_PROXY } = toKeys;
   const waiting = await startProcess({ ...env, HTTP_PROXY, JWT_JWKS_URL: 'http://login.invalid/keys' });
   const failed = await waiting.logged(({ msg }) => /keys for tokens/.test(msg));
-  expect([toKeys.asked, failed.msg]).toEqual([1, expect.stringContaining('nothing')]);
+  expect([toKeys.asked, failed.msg]).toEqual([1, expect.stringContaining(response)]);
   const toService = await startProxy();
   const gateway = await startProcess({ REST_BASE_URL: env.REST_BASE_URL, HTTP_PROXY: toService.HTTP_PROXY });
   const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
@@ -54,7 +58,7 @@ test.each([
   const [error] = (await post(gateway.url, { query: write })).errors;
   expect(error?.extensions).toMatchObject({ outcome: 'NOT_DONE', retryable: true });
   const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
-  expect(line.reason).toContain('the egress proxy responded nothing');
+  expect(line.reason).toContain(`the egress proxy responded ${response}`);
   // At most three attempts of each.
   expect(toService.asked).toBeLessThanOrEqual(6);
 });
