@@ -158,10 +158,9 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
  * A key as jose and WebCrypto take it. WebCrypto refuses a public key that is for signing too, and text in `ext`. An Ed25519 key and
  * its tokens can have different names of their one algorithm: EdDSA, or Ed25519 (RFC 9864).
  */
-function forVerifying({ ext: _, ...key }: Json): Json {
-  const { key_ops: uses, crv } = key;
-  const isForVerifying = Array.isArray(uses) && uses.includes('verify');
-  return { ...key, ...(isForVerifying && { key_ops: ['verify'] }), ...(crv === 'Ed25519' && { alg: undefined }) };
+function forVerifying({ ext: _, key_ops: uses, ...key }: Json): Json {
+  const ownUses = Array.isArray(uses) && uses.includes('verify') ? ['verify'] : uses;
+  return { ...key, key_ops: ownUses, ...(key['crv'] === 'Ed25519' && { alg: undefined }) };
 }
 
 function isPublicKey(key: JsonWebKey): boolean {

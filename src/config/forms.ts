@@ -109,7 +109,6 @@ export const flag = wordOf(['true', 'false'])
 const anyUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
   .transform((given) => new URL(given))
-  // A list: its first comma would be a part of the host.
   .refine(({ hostname }) => !hostname.includes(','), 'must be one URL');
 
 /** Some providers name the application or the policy in the query. */

@@ -156,13 +156,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const isWrite = this.#options.endpoint.method !== 'GET';
     const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
-    else if (isWrite && (this.#status > 200 || isObject(body))) this.#respond(body);
+    else if (isWrite && (this.#status > 200 || isWholeObject(body))) this.#respond(body);
     else this.#resolve(error);
   }
 }
 
-/** Whether a body is a whole JSON object, which no beginning of another body can be. */
-function isObject(body: Buffer): boolean {
+function isWholeObject(body: Buffer): boolean {
   try {
     return isJson(JSON.parse(body.toString().trim()));
   } catch {
