@@ -124,18 +124,20 @@ export interface Result<Data> {
 
 /**
  * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
- * with, an error that has one of these or a response inside, a list of errors, or one error that was saved as JSON. Empty for
+ * with, an error that has one of these or a response inside, a list of all these, or one error that was saved as JSON. Empty for
  * undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
-  if (error === undefined || error === null) return [];
-  return Array.isArray(error) ? error.map(gatewayError) : (errorsInside(error, 3) ?? [gatewayError(error)]);
+  return Array.isArray(error) ? listed(error, 3) : (errorsInside(error, 3) ?? listed([error], 0));
 }
 
-function gatewayError(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  return new GatewayError(isObject(error) ? Object(error) : { message: String(error) }, { cause: error });
-}
+/** A `GatewayError` of a list is itself alone: the others of its response are in the list too. */
+const listed = (list: readonly unknown[], depth: number): readonly GatewayError[] =>
+  list.flatMap((error) => {
+    if (error === undefined || error === null || error instanceof GatewayError) return error ?? [];
+    const found = depth > 0 && errorsInside(error, depth);
+    return found || new GatewayError(isObject(error) ? Object(error) : { message: String(error) }, { cause: error });
+  });
 
 /**
  * Where errors of libraries have a response, its text, or another error. Apollo Client: `bodyText`, 3: `networkError`, `result`.
@@ -155,7 +157,7 @@ function errorsInside(value: unknown, depth: number): readonly GatewayError[] | 
   let found: readonly GatewayError[] | undefined;
   for (const name of value && depth > 0 ? PLACES : []) found ??= errorsInside(known[name], depth - 1);
   const list = known.errors ?? known.graphQLErrors ?? known.graphqlErrors;
-  if (Array.isArray(list) && !known.networkError) found ??= list.map(gatewayError);
+  if (Array.isArray(list) && !known.networkError) found ??= listed(list, depth - 1);
   return found;
 }
 

@@ -487,8 +487,27 @@ test('the errors of every library become errors of the gateway', () => {
   ]);
   expect(gatewayErrors({ data: {}, errors: [] })).toEqual([]);
   expect(gatewayErrors([foreign])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
-  expect(gatewayErrors([null, 'Not now.'])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }, {}]);
+  expect(gatewayErrors([null, 'Not now.'])).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', message: 'Not now.' }]);
   expect(gatewayErrors(undefined)).toEqual([]);
+});
+
+test('a list has the errors of several queries of a screen, as each library gives them; what has none is left out', () => {
+  const late = { message: 'Late.', path: ['me'], extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true } };
+  const away = new GatewayError({ message: 'Away.', extensions: { code: 'NO_RESPONSE', retryable: true } });
+  const ofUrql = { networkError: undefined, graphQLErrors: [late] };
+  const wrapped = new Error('The loader failed.', { cause: away });
+  const known = [{ message: 'Late.', code: 'UPSTREAM_TIMEOUT', retryable: true, path: ['me'] }, away];
+  for (const errors of [
+    [ofUrql, undefined, wrapped],
+    [null, late, away],
+  ]) {
+    expect(gatewayErrors(errors)).toMatchObject(known);
+    expect(gatewayErrors(new AggregateError(errors))).toMatchObject(known);
+  }
+  expect(gatewayErrors([undefined, null])).toEqual([]);
+  const circular: unknown[] = [];
+  circular.push({ errors: circular, message: 'Round.' });
+  expect(gatewayErrors(circular)).toHaveLength(1);
 });
 
 test('two builds of the package in one program are one: their errors, and the pauses that tests leave out', async () => {
