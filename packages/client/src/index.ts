@@ -14,6 +14,7 @@ export {
   type GatewayResponse,
   gatewayErrors,
   type Outcome,
+  type Path,
   type ResponseError,
   type Result,
 } from './errors.ts';
@@ -22,4 +23,4 @@ export * from './generated/operations.ts';
 export { type HealOptions, heal } from './heal.ts';
 export { createIdempotencyKey } from './idempotency.ts';
 export { keepParts } from './keep-parts.ts';
-export type { Token } from './token.ts';
+export type { Fetch, Token } from './token.ts';

@@ -89,7 +89,7 @@ export const Events = () => <ApolloProvider client={apollo}><Provider value={urq
 /** The documents' types arrive in each library: a field that is not selected is an error. */
 const TYPE_TESTS = `
 import { useQuery } from '@apollo/client/react';
-import { createClient, MobileScreenDocument, TrackEventsDocument } from '@referral-gateway/client';
+import { createClient, type FetchOptions, type GatewayError, MobileScreenDocument, TrackEventsDocument } from '@referral-gateway/client';
 import { toDocument } from '@referral-gateway/client/apollo';
 import { respond } from '@referral-gateway/client/testing';
 import { graphcacheConfig } from '@referral-gateway/client/urql';
@@ -97,6 +97,9 @@ import { useQuery as useUrqlQuery } from 'urql';
 
 /** A package of a workspace can export it, with declarations. */
 export const ofWorkspace = { ...graphcacheConfig };
+/** TypeScript must be able to name the types that follow from it. */
+export const fetchOf = ({ fetch = globalThis.fetch, token }: FetchOptions) => ({ fetch, token });
+export const partOf = ({ path, outcome }: GatewayError) => ({ path, outcome });
 const Screen = toDocument(MobileScreenDocument);
 export async function use() {
   const { data } = await createClient({ url: '' }).request(MobileScreenDocument, { playerUniqueId: 'a' });
