@@ -93,7 +93,8 @@ export function createOperationSend(
     const content = JSON.stringify(body);
     const { query } = body;
     // Not every library sends the name beside the text.
-    const operationName = body.operationName ?? /(?:query|mutation)\s+(\w+)/.exec(query ?? '')?.[1];
+    const operationName =
+      body.operationName ?? new RegExp(`${BEGIN}(?:query|mutation)\\s+(\\w+)`, 'm').exec(query ?? '')?.[1];
     const listed = persisted?.operations.find(({ name }) => name === operationName);
     const isQuery = isKnownQuery ?? (listed?.type === 'query' || (query !== undefined && !hasMutation(query)));
     const hasEvents = !isQuery && (query === undefined || /\btrackEvents\b/.test(query));
@@ -115,11 +116,14 @@ export function createOperationSend(
   };
 }
 
+/** Where an operation begins: in a line, or after another definition or a description. */
+const BEGIN = '(?:^|[},"])\\s*';
+
 /**
- * Whether a text has a mutation: this word begins a line, or follows another definition or a description. A wrong guess, as for
- * such a line of a string, is on the safe side: a mutation is repeated less often than a query.
+ * Whether a text has a mutation. A wrong guess, as for such a line of a string, is on the safe side: a mutation is repeated less
+ * often than a query.
  */
-export const hasMutation = (text: string): boolean => /(^|[},"])\s*mutation\b/m.test(text);
+export const hasMutation = (text: string): boolean => new RegExp(`${BEGIN}mutation\\b`, 'm').test(text);
 
 /** One operation, as GraphQL libraries send it in JSON. */
 function isOperation(body: unknown): body is Body {

@@ -364,6 +364,11 @@ test('a persisted document is sent by the id that the manifest has for its name'
   // villus sends no name.
   await createFetch({ fetch, persisted })(url, post(READ));
   expect(JSON.parse(bodies[1] ?? '')).toEqual({ documentId: 'sha256:abc', variables: { id: 'p1' } });
+  // In front of the name can be a comment, or a fragment in the same line.
+  const fragment = 'fragment Query on Player { id }';
+  for (const before of ['# The query of the start page.\n', '"The mutation that is none." ', `${fragment} `])
+    await createFetch({ fetch, persisted })(url, post({ ...READ, query: before + READ.query }));
+  expect(bodies.slice(2)).toEqual([bodies[1], bodies[1], bodies[1]]);
 });
 
 test('clients that failed together do not come back together: each pause has a random share', async () => {
