@@ -62,7 +62,7 @@ export interface Client {
 }
 
 /** A client of the gateway without dependencies. */
-export function createClient({ url, persisted = false, ...options }: ClientOptions): Client {
+export function createClient({ url, persisted, ...options }: ClientOptions): Client {
   const send = createOperationSend(options);
   const read = async <Data, Variables>(
     document: Document<Data, Variables>,
@@ -71,8 +71,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
     // A hash without a text can be that of a mutation.
     isQuery = document.length > 0 && !hasMutation(String(document)),
   ): Promise<GatewayResponse> => {
-    const hash = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
-    const documentId = hash ? String(hash) : undefined;
+    const documentId: unknown = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
     const body = { query: String(document), documentId, variables: { ...Object(variables) } };
     const headers = { accept: 'application/json', 'content-type': 'application/json' };
     return (await send(url, { method: 'POST', headers, signal: signal ?? null }, body, isQuery)).response;

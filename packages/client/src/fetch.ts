@@ -31,7 +31,7 @@ interface Body {
   readonly query?: string;
   readonly operationName?: string | null;
   readonly variables?: Variables | null;
-  readonly documentId?: string | undefined;
+  readonly documentId?: unknown;
 }
 
 /**

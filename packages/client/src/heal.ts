@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayErrors } from './errors.ts';
-import { after, pauseBeforeHealing } from './retry.ts';
+import { pauseBeforeHealing, wait } from './retry.ts';
 
 export interface HealOptions {
   /** What the last read reported: the error of any library, or a list of errors. */
@@ -22,8 +22,12 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
   let left = gatewayErrors(errors);
   for (; left.some(({ retryable }) => retryable); attempt += 1) {
     const askedMs = Math.max(...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
-    const answered = left.some(({ code }) => code !== 'NO_RESPONSE');
-    await pause(pauseBeforeHealing(attempt, askedMs), answered, signal);
+    // When the gateway has just responded, `navigator.onLine` is wrong.
+    const isWrong = isOffline() && left.some(({ code }) => code !== 'NO_RESPONSE');
+    // Where there is no page, as on phones, nothing is hidden.
+    const isAsleep = () => globalThis.document?.hidden || (isOffline() && !isWrong);
+    const events = [[globalThis.document, 'visibilitychange'] as const, [globalThis, 'online'] as const];
+    await wait(pauseBeforeHealing(attempt, askedMs), signal, events, isAsleep);
     if (signal?.aborted) break;
     left = await (async () => again())().then(errorsIn, gatewayErrors);
   }
@@ -37,30 +41,3 @@ function errorsIn(result: unknown): readonly GatewayError[] {
 }
 
 const isOffline = () => globalThis.navigator?.onLine === false;
-
-/**
- * Resolves after a time, in a hidden page when that is visible again, offline when the network is back; when the signal aborts.
- *
- * @param answered Whether the gateway has just responded: then `navigator.onLine` is wrong if it is false now.
- */
-function pause(milliseconds: number, answered: boolean, signal: AbortSignal | undefined): Promise<void> {
-  const isWrong = answered && isOffline();
-  return new Promise((resolve) => {
-    const events: [Partial<EventTarget> | undefined, string][] = [
-      [globalThis.document, 'visibilitychange'],
-      [globalThis, 'online'],
-    ];
-    const end = () => {
-      forget();
-      for (const [target, name] of events) target?.removeEventListener?.(name, wake);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    // Where there is no page, as on phones, nothing is hidden.
-    const wake = () => globalThis.document?.hidden || (isOffline() && !isWrong) || end();
-    const forget = after(milliseconds, wake);
-    for (const [target, name] of events) target?.addEventListener?.(name, wake);
-    signal?.addEventListener('abort', end);
-    if (signal?.aborted) end();
-  });
-}

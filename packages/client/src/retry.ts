@@ -63,15 +63,29 @@ export function after(milliseconds: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Resolves after a time in milliseconds; rejects with the signal's reason when that comes first. */
-export async function wait(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
-  // Without a pause there is no timer: the fake clock of a test would hold it.
-  if (milliseconds === 0) return;
-  let forget: (() => void) | undefined;
-  const over = new Promise<void>((resolve) => {
-    forget = after(milliseconds, resolve);
+/**
+ * Resolves after a time in milliseconds, or when the signal aborts; also when one of the events comes. While it is `asleep`, only
+ * the signal or an event can end it.
+ */
+export function wait(
+  milliseconds: number,
+  signal: AbortSignal | null | undefined,
+  events: readonly (readonly [Partial<EventTarget> | null | undefined, string])[] = [],
+  isAsleep: () => boolean = () => false,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const all = [...events, [signal, 'abort'] as const];
+    const end = () => {
+      if (!signal?.aborted && isAsleep()) return;
+      forget();
+      for (const [target, name] of all) target?.removeEventListener?.(name, end);
+      resolve();
+    };
+    const forget = after(milliseconds, end);
+    for (const [target, name] of all) target?.addEventListener?.(name, end);
+    // Without a pause there is no timer: the fake clock of a test would hold it.
+    if (signal?.aborted || milliseconds === 0) end();
   });
-  await unlessAborted(over, signal).finally(() => forget?.());
 }
 
 /**
@@ -84,16 +98,17 @@ export async function within<T>(
   given: AbortSignal | null | undefined,
   run: (signal: AbortSignal | null) => Promise<T>,
 ): Promise<T> {
+  // Not `throwIfAborted`: React Native has none.
+  if (given?.aborted) throw reasonOf(given);
   const abort = new AbortController();
   const forget = after(milliseconds, () => abort.abort(new Error(`no response within ${milliseconds} ms`)));
-  const end = () => given && abort.abort(reasonOf(given));
-  if (given?.aborted) end();
-  given?.addEventListener('abort', end);
   try {
-    return await unlessAborted(run(testMode.on ? null : abort.signal), abort.signal);
+    return await unlessAborted(unlessAborted(run(testMode.on ? null : abort.signal), abort.signal), given);
+  } catch (error) {
+    abort.abort(error);
+    throw error;
   } finally {
     forget();
-    given?.removeEventListener('abort', end);
   }
 }
 

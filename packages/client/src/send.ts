@@ -55,21 +55,26 @@ export async function send(
   for (let attempt = 1; ; attempt += 1) {
     const progress: Progress = {};
     const request = (signal: AbortSignal | null) => fetch(input, { ...options, signal }, progress);
-    const once = within(timeoutMs, signal, async (signal) => attemptOf(await request(signal), url, kind));
-    const { errors, isFinal, finish } = await once.catch((cause: unknown) => {
+    const once = within(timeoutMs, signal, async (signal) => received(await request(signal), url, kind));
+    const came = await once.catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);
-      if (cause instanceof GatewayError) return failed(cause);
+      if (cause instanceof GatewayError) return cause;
       if (isOfFramework(cause)) throw cause;
-      return failed(
-        progress.isRejected
-          ? notSent('No other token came in time.', 'TOKEN_UNAVAILABLE', cause)
-          : noResponse(`There was no response of ${url}.`, kind, cause),
-      );
+      return progress.isRejected
+        ? notSent('No other token came in time.', 'TOKEN_UNAVAILABLE', cause)
+        : noResponse(`There was no response of ${url}.`, kind, cause);
     });
+    const isError = came instanceof GatewayError;
+    const errors = (isError ? came.errors : came.response.errors) ?? [];
+    const isFinal = isError ? !came.retryable || came.cause === NOT_TEMPORARY : !isWorthless(came.response);
     // Written so that NaN, as of a missing variable, is one attempt.
     if (isFinal || !(attempt < attempts) || askedFor(errors) > TOO_LONG_MS) {
       if (!isFinal) onFailed();
-      return finish(isUnknown ? errors.map((error) => withUnknown(error, kind)) : errors);
+      const left = isUnknown ? errors.map((error) => withUnknown(error, kind)) : errors;
+      if (isError) throw isUnknown ? new GatewayError(Object(left[0]), { cause: came.cause }) : came;
+      if (!isUnknown || left.length === 0) return came;
+      const response = { ...came.response, errors: left };
+      return { ...came, response, text: JSON.stringify(response) };
     }
     isUnknown ||= errors.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
     await wait(pauseAfter(attempt, askedFor(errors)), signal);
@@ -89,47 +94,18 @@ const NOT_TEMPORARY = 'The status is final.';
 /** Statuses of something between that are final. What it says with 408, 425 and 429, such as a proxy's limit, is over later. */
 const FINAL = /^4(?!08|25|29)/;
 
-/** What came of an attempt. */
-interface Attempt {
-  readonly errors: readonly ResponseError[];
-  /** Whether another attempt is of no use. */
-  readonly isFinal: boolean;
-  /** Returns or throws what came, with these errors in the place of its own. */
-  finish(errors: readonly ResponseError[]): Received;
-}
-
-const failed = (error: GatewayError): Attempt => ({
-  errors: error.errors,
-  isFinal: !error.retryable || error.cause === NOT_TEMPORARY,
-  finish(errors) {
-    throw errors === error.errors ? error : new GatewayError(Object(errors[0]), { cause: error.cause });
-  },
-});
-
-const arrived = (received: Received, own = received.response.errors): Attempt => ({
-  errors: own ?? [],
-  isFinal: !isWorthless(received.response),
-  finish(errors) {
-    if (!own || errors === own) return received;
-    const response = { ...received.response, errors };
-    return { ...received, response, text: JSON.stringify(response) };
-  },
-});
-
-async function attemptOf(received: Response, url: string, kind: Kind): Promise<Attempt> {
-  const { status } = received;
+async function received(from: Response, url: string, kind: Kind): Promise<Received | GatewayError> {
+  const { status } = from;
   const headers = new Headers();
   // What a test gives can have `get` alone, or no headers at all.
-  received.headers?.forEach?.((value, name) => void headers.append(name, value));
-  const text = await received.text();
+  from.headers?.forEach?.((value, name) => void headers.append(name, value));
+  const text = await from.text();
   const response = Object(parsed(text));
   // Some servers write null where there are none.
   response.errors ??= undefined;
-  if (isGatewayResponse(response, status)) return arrived({ status, headers, text, response });
+  if (isGatewayResponse(response, status)) return { status, headers, text, response };
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
-  return failed(
-    noResponse(message, kind, FINAL.test(String(status)) ? NOT_TEMPORARY : undefined, retryAfterOf(headers)),
-  );
+  return noResponse(message, kind, FINAL.test(String(status)) ? NOT_TEMPORARY : undefined, retryAfterOf(headers));
 }
 
 /** A response with a text. Jest's jsdom has no `Response`: a test that gives its own `fetch` gets what libraries read of one. */

@@ -1,5 +1,5 @@
 import { GatewayError, isOfFramework, notSent } from './errors.ts';
-import { reasonOf, type Sending, TIMEOUT_MS, unlessAborted, within } from './retry.ts';
+import { type Sending, TIMEOUT_MS, unlessAborted, within } from './retry.ts';
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and its result is kept. When the
@@ -56,9 +56,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     const wrong = () => notSent(`"${address}" is not an absolute URL, or fetch does not take it.`);
     // A framework's own `fetch` can know what an address is relative to.
     if (!options.fetch && !isAddress(address)) throw wrong();
-    // Not `throwIfAborted`: React Native has none.
     const signal = init?.signal ?? given?.signal;
-    if (signal?.aborted) throw reasonOf(signal);
     const headers = headersOf(options.headers);
     headersOf(init?.headers ?? given?.headers).forEach((value, name) => void headers.set(name, value));
     if (token != null) {
