@@ -57,8 +57,14 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     // A framework's own `fetch` can know what an address is relative to.
     if (!options.fetch && !isAddress(address)) throw wrong();
     const signal = init?.signal ?? given?.signal;
-    const headers = headersOf(options.headers);
-    headersOf(init?.headers ?? given?.headers).forEach((value, name) => void headers.set(name, value));
+    // Not `Headers`: a `fetch` of the application may spread them.
+    const headers: Record<string, string> = {};
+    for (const one of [options.headers, init?.headers ?? given?.headers])
+      headersOf(one).forEach((value, name) => {
+        headers[name] = value;
+      });
+    // A text can have the key of an event by now.
+    if (typeof init?.body === 'string') delete headers['content-length'];
     if (token != null) {
       current ??= within(timeoutMs / 2, undefined, fetchToken).catch((cause: unknown) => {
         current = undefined;
@@ -67,7 +73,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       });
     }
     const used = current;
-    if (used) headers.set('authorization', `Bearer ${await unlessAborted(used, signal)}`);
+    if (used) headers['authorization'] = `Bearer ${await unlessAborted(used, signal)}`;
     progress.isRejected = false;
     // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
     try {

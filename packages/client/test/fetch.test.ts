@@ -598,6 +598,35 @@ test('`headers` are an object, a list or `Headers`', async () => {
   expect(seen).toEqual(['3', '3', '3']);
 });
 
+test('a `fetch` of the application gets headers that it can spread, walk through and write as JSON, as those of Capacitor', async () => {
+  type Given = Record<string, string>;
+  const copies: ((headers: Given) => Given)[] = [
+    (headers) => ({ ...headers, 'x-trace': '7' }),
+    (headers) => JSON.parse(JSON.stringify(headers)),
+    (headers) => {
+      const copy: Given = {};
+      for (const name in headers) copy[name] = String(headers[name]);
+      return copy;
+    },
+  ];
+  for (const copy of copies) {
+    const fetch: typeof globalThis.fetch = (to, init) =>
+      globalThis.fetch(to, { ...init, headers: copy(Object(init?.headers)) });
+    const client = createClient({ url, token: valid, fetch, attempts: 1, headers: { 'X-App-Version': '3' } });
+    expect((await client.request(READ.query, READ.variables)).data['player']).toEqual({ id: 'p1' });
+  }
+});
+
+test('a length that the library gives is not sent: the text is longer with the key of an event', async () => {
+  const text = JSON.stringify(TRACK);
+  const init = post(TRACK, { headers: { 'Content-Length': String(text.length) } });
+  for (const input of [url, new Request(url, init)])
+    expect((await createFetch({ token: valid, attempts: 1 })(input, input === url ? init : undefined)).status).toBe(
+      200,
+    );
+  expect(events()).toBe(2);
+});
+
 test('runs where `redirect: error` is refused, as in workers at an edge', async () => {
   const fetch: typeof globalThis.fetch = async (_, { redirect } = {}) => {
     if (redirect === 'error') throw new TypeError('Invalid redirect value');
