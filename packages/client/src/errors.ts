@@ -87,7 +87,8 @@ export class GatewayError extends Error {
     this.retryable = isRetryable(error);
     this.retryAfterMs = retryAfterMs(error);
     this.outcome = OUTCOMES.find((one) => one === outcome);
-    this.path = error.path;
+    // Some servers write null where there is none.
+    this.path = error.path ?? undefined;
     this.requestId = typeof requestId === 'string' ? requestId : undefined;
     this.errors = options.errors ?? [error];
   }

@@ -549,6 +549,9 @@ test('errorAt finds the error of a part by its path, or that of what contains it
   expect(messageAt('players.0.attributes')).toBe('players.0');
   for (const path of ['player', 'player.couponsOther', 'players.1', 'me']) expect(messageAt(path)).toBeUndefined();
   expect(errorAt(undefined, 'player')).toBeUndefined();
+  // Some servers and mocks write null where there is no path.
+  const withoutPath = gatewayErrors({ errors: [{ message: 'x', path: null, extensions: null }, at('me')] });
+  expect([withoutPath[0]?.path, errorAt(withoutPath, 'me')]).toEqual([undefined, withoutPath[1]]);
 });
 
 test('no redirect is followed: it would take the token to another address', async () => {
