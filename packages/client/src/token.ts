@@ -80,7 +80,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
     } catch (error) {
       // So says every runtime of an address that it cannot read. A lost connection is of the "url", or of "NSURLErrorDomain".
-      throw /\bURL\b/.test(Object(error).message) ? wrong() : error;
+      throw /\bURLs?\b/.test(Object(error).message) ? wrong() : error;
     }
   };
   return async (url, init, progress = {}) => {

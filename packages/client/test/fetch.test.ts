@@ -313,6 +313,12 @@ test.each([
     expect([error.message, error.retryable]).toEqual([expect.stringContaining('absolute URL'), false]);
 });
 
+test('an address that a polyfill of `fetch` refuses, as node-fetch does, fails at once', async () => {
+  const polyfill = jest.fn(async () => Promise.reject(new TypeError('Only absolute URLs are supported')));
+  const error = await rejection(createFetch({ fetch: polyfill })('/graphql', post(READ)));
+  expect([error.retryable, polyfill.mock.calls.length]).toEqual([false, 1]);
+});
+
 test.each([
   'Unable to connect. Is the computer able to access the url?',
   'error sending request for url (https://gateway.example/)',
