@@ -125,9 +125,9 @@ const BEGIN = '(?:^|[},"])\\s*';
  */
 export const hasMutation = (text: string): boolean => new RegExp(`${BEGIN}mutation\\b`, 'm').test(text);
 
-/** One operation, as GraphQL libraries send it in JSON. */
+/** One operation, as GraphQL libraries send it in JSON: nothing else, such as a list or what another service gets. */
 function isOperation(body: unknown): body is Body {
-  return isObject(body) && !Array.isArray(body);
+  return isObject(body) && ['query', 'documentId', 'variables', 'extensions'].some((name) => name in body);
 }
 
 /** `q` of the policy, `r` and `t` (seconds) of the limit: draft-ietf-httpapi-ratelimit-headers. */

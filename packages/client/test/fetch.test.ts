@@ -343,6 +343,17 @@ test.each([{ 'x-user': 'Łukasz' }, { 'x user': 'Ann' }])(
   },
 );
 
+test('JSON for another service is sent once as it is, with the token', async () => {
+  const bodies: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    bodies.push([init?.body, new Headers(init?.headers).get('authorization')]);
+    return Response.json({ isSubscribed: false }, { status: 503 });
+  };
+  const text = '{"email": "ada@shop.example"}';
+  const response = await createFetch({ token: 'one', fetch })('https://news.example/', { ...post({}), body: text });
+  expect([await response.json(), bodies]).toEqual([{ isSubscribed: false }, [[text, 'Bearer one']]]);
+});
+
 test('`errors: null`, as some servers and mocks write it, is no error', async () => {
   const body = { data: { me: { id: 'p1' } }, errors: null };
   const fetch = async () => Response.json(body);
