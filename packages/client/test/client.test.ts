@@ -524,6 +524,14 @@ test('two builds of the package in one program are one: their errors, and the pa
   expect((await build('retry')).testMode).toBe(testMode);
 });
 
+test('the package can be imported where nothing can be added to the global object, as with SES', async () => {
+  const contents = "import { testMode } from './retry.ts'; found = testMode.on ?? 'off'";
+  const stdin = { contents, resolveDir: fileURLToPath(new URL('../src', import.meta.url)) };
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'iife' });
+  const program = `let found; ((globalThis) => { 'use strict'; ${outputFiles[0]?.text} })(Object.freeze({})); found`;
+  expect(runInNewContext(program)).toBe('off');
+});
+
 test('a class that Babel compiled, as for React Native, can be constructed: it asks for an instance before it has a name', () => {
   expect(Reflect.construct(Object, [], GatewayError)).toBeInstanceOf(GatewayError);
   expect(new GatewayError({ message: 'x' })).toBeInstanceOf(GatewayError);
