@@ -1,5 +1,5 @@
 import { errorsOf, type GatewayResponse, type Result } from './errors.ts';
-import { createOperationSend, type FetchOptions, hasMutation } from './fetch.ts';
+import { createOperationSend, type FetchOptions, hasMutation, POST } from './fetch.ts';
 import { heal } from './heal.ts';
 import { keepParts } from './keep-parts.ts';
 import { hasData } from './retry.ts';
@@ -73,8 +73,7 @@ export function createClient({ url, persisted, ...options }: ClientOptions): Cli
   ): Promise<GatewayResponse> => {
     const documentId: unknown = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
     const body = { query: String(document), documentId, variables: { ...Object(variables) } };
-    const headers = { accept: 'application/json', 'content-type': 'application/json' };
-    return (await send(url, { method: 'POST', headers, signal: signal ?? null }, body, isQuery)).response;
+    return (await send(url, { ...POST, signal: signal ?? null }, body, isQuery)).response;
   };
   return {
     async request<Data, Variables>(

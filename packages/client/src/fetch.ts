@@ -70,9 +70,15 @@ export function createSend(options: FetchOptions): Send {
     // The text is decoded already.
     for (const name of ['content-encoding', 'content-length']) received.headers.delete(name);
     // For `gatewayErrors`: an error of ky or graphql-http has the response, whose body nobody read.
-    return Object.assign(responseOf(received.text, received), { errors: received.response.errors });
+    return Object.assign(responseOf(received), { errors: received.response.errors });
   };
 }
+
+/** What a client sends of itself. */
+export const POST = {
+  method: 'POST',
+  headers: { accept: 'application/json', 'content-type': 'application/json' },
+};
 
 /** Sends an operation: `init` has everything of the request but its body. Resolves and rejects as `createFetch` does. */
 type OperationSend = (

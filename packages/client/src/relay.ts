@@ -1,6 +1,6 @@
 import type { FetchFunction, GraphQLResponse, GraphQLResponseWithData } from 'relay-runtime';
 import { Observable } from 'relay-runtime';
-import { createOperationSend, type FetchOptions } from './fetch.ts';
+import { createOperationSend, type FetchOptions, POST } from './fetch.ts';
 
 export interface GatewayFetchOptions extends Omit<FetchOptions, 'persisted'> {
   /** Where the gateway is, for example `https://gateway.example/graphql`. */
@@ -18,8 +18,7 @@ export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): Fe
       const abort = new AbortController();
       const document = id == null ? { query: text ?? '' } : { documentId: id };
       const body = { ...document, operationName: name, variables };
-      const headers = { accept: 'application/json', 'content-type': 'application/json' };
-      send(url, { method: 'POST', headers, signal: abort.signal }, body, operationKind === 'query')
+      send(url, { ...POST, signal: abort.signal }, body, operationKind === 'query')
         .then(({ response }) => {
           const { data, errors, ...rest }: Partial<GraphQLResponseWithData> = Object(response);
           sink.next(data ? { data, ...(errors && { errors }), ...rest } : { errors: errors ?? [], ...rest });

@@ -1,4 +1,4 @@
-import { type GatewayResponse, isObject, isRetryable, type ResponseError, retryAfterMs } from './errors.ts';
+import { type GatewayResponse, isObject, isRetryable } from './errors.ts';
 
 /* When to send an operation again: the rules of docs/retries.md, for every library. */
 
@@ -46,13 +46,6 @@ export function pauseAfter(attempt: number, askedMs: number, inTests = 0): numbe
   const least = Math.max(askedMs, Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), TOO_LONG_MS));
   return least * (testMode.on ? inTests : 1 + Math.random() / 2);
 }
-
-/**
- * How long to wait before a missing part is asked for the first, second, … time: 2 s, 4 s, and so on up to 60 s. A request's own
- * time does not count: a phone that slept had a long one. In tests a hundredth: without a pause, a part that stays missing would be
- * asked for in a loop.
- */
-export const pauseBeforeHealing = (attempt: number, askedMs: number): number => pauseAfter(attempt + 4, askedMs, 0.01);
 
 /** The longest time of a timer: with a longer one, it ends at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -146,7 +139,3 @@ export class Repeats<Known> {
     return index < 0 ? undefined : this.known.splice(index, 1)[0]?.value;
   }
 }
-
-/** How long the errors ask to wait, in milliseconds. */
-export const askedFor = (errors: readonly ResponseError[]): number =>
-  Math.max(0, ...errors.map((error) => retryAfterMs(error) ?? 0));

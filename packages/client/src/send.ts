@@ -6,24 +6,16 @@ import {
   notSent,
   parsed,
   type ResponseError,
+  retryAfterMs,
 } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import {
-  askedFor,
-  isWorthless,
-  pauseAfter,
-  reasonOf,
-  type Sending,
-  TIMEOUT_MS,
-  TOO_LONG_MS,
-  wait,
-  within,
-} from './retry.ts';
+import { isWorthless, pauseAfter, reasonOf, type Sending, TIMEOUT_MS, TOO_LONG_MS, wait, within } from './retry.ts';
 import type { AuthorizedFetch, Progress } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
 export interface Received {
   readonly status: number;
+  readonly statusText: string;
   readonly headers: Headers;
   readonly text: string;
   readonly response: GatewayResponse;
@@ -67,8 +59,9 @@ export async function send(
     const isError = came instanceof GatewayError;
     const errors = (isError ? came.errors : came.response.errors) ?? [];
     const isFinal = isError ? !came.retryable || came.cause === NOT_TEMPORARY : !isWorthless(came.response);
+    const askedMs = Math.max(0, ...errors.map((error) => retryAfterMs(error) ?? 0));
     // Written so that NaN, as of a missing variable, is one attempt.
-    if (isFinal || !(attempt < attempts) || askedFor(errors) > TOO_LONG_MS) {
+    if (isFinal || !(attempt < attempts) || askedMs > TOO_LONG_MS) {
       if (!isFinal) onFailed();
       const left = isUnknown ? errors.map((error) => withUnknown(error, kind)) : errors;
       if (isError) throw isUnknown ? new GatewayError(Object(left[0]), { cause: came.cause }) : came;
@@ -77,7 +70,7 @@ export async function send(
       return { ...came, response, text: JSON.stringify(response) };
     }
     isUnknown ||= errors.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
-    await wait(pauseAfter(attempt, askedFor(errors)), signal);
+    await wait(pauseAfter(attempt, askedMs), signal);
   }
 }
 
@@ -95,7 +88,7 @@ const NOT_TEMPORARY = 'The status is final.';
 const FINAL = /^4(?!08|25|29)/;
 
 async function received(from: Response, url: string, kind: Kind): Promise<Received | GatewayError> {
-  const { status } = from;
+  const { status, statusText } = from;
   const headers = new Headers();
   // What a test gives can have `get` alone, or no headers at all.
   from.headers?.forEach?.((value, name) => void headers.append(name, value));
@@ -103,15 +96,16 @@ async function received(from: Response, url: string, kind: Kind): Promise<Receiv
   const response = Object(parsed(text));
   // Some servers write null where there are none.
   response.errors ??= undefined;
-  if (isGatewayResponse(response, status)) return { status, headers, text, response };
+  if (isGatewayResponse(response, status)) return { status, statusText, headers, text, response };
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
   return noResponse(message, kind, FINAL.test(String(status)) ? NOT_TEMPORARY : undefined, retryAfterOf(headers));
 }
 
 /** A response with a text. Jest's jsdom has no `Response`: a test that gives its own `fetch` gets what libraries read of one. */
-export function responseOf(text: string, init: { readonly status: number; readonly headers: Headers }): Response {
+export function responseOf({ text, status, statusText, headers }: Received): Response {
+  const init = { status, statusText, headers };
   if (globalThis.Response) return new Response(text || null, init);
-  return Object({ ...init, ok: init.status < 300, text: async () => text, json: async () => parsed(text) });
+  return Object({ ...init, ok: status < 300, text: async () => text, json: async () => parsed(text) });
 }
 
 /** What a status means that something between client and gateway sent. */

@@ -491,8 +491,10 @@ test('a request that its caller aborted has all its attempts when it is sent aga
 test('an error of a library that has the response unread, as of ky and graphql-http, has the errors of the gateway', async () => {
   const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 90_000 };
   const body = { errors: [{ message: 'Later.', extensions }] };
-  const fetch = async () => Response.json(body, { status: 429 });
+  const fetch = async () => Response.json(body, { status: 429, statusText: 'Too Many Requests' });
   const response = await createFetch({ fetch })(url, post(READ));
+  // ky and graphql-hooks write it into the error.
+  expect(response.statusText).toBe('Too Many Requests');
   const error = Object.assign(new Error('Request failed with status code 429'), { name: 'HTTPError', response });
   expect(gatewayErrors(error)).toMatchObject([extensions]);
   expect(await response.json()).toEqual(body);
