@@ -11,31 +11,21 @@ export function keepParts<Data>(last: Result<Data> | undefined, next: Result<Dat
   let data: unknown = next.data;
   for (const { path, retryable } of gatewayErrors(next.errors)) {
     if (!last || !path || !retryable || valueAt(last.data, path) == null) continue;
-    const missing = path.findIndex((_, end) => valueAt(data, path.slice(0, end + 1)) == null);
-    // -1: another error of the same part has brought it back.
-    if (missing < 0 || !isSame(last.data, data, path, isOneQuery)) continue;
-    data = withValue(data, last.data, path.slice(0, missing + 1));
+    data = withPart(last.data, data, path, isOneQuery);
   }
   // The last data has the types of the document, and so have its parts.
   return { data: data as Data, errors: next.errors };
 }
 
-/** Whether a path leads through the same objects in both, as far as the second goes. Items of lists need an `id` for that. */
-function isSame(known: unknown, found: unknown, path: Path, isOneQuery: boolean): boolean {
-  let isNamed = isOneQuery;
-  const hasSameIds = path.every((name, end) => {
-    const [one, other] = [known, found].map((data) => valueAt(data, path.slice(0, end + 1)));
-    const id = valueAt(one, ['id']);
-    isNamed ||= other != null && id !== undefined;
-    return other == null || (id === valueAt(other, ['id']) && (typeof name === 'string' || id !== undefined));
-  });
-  return hasSameIds && isNamed;
-}
-
-/** A copy that has the known value at the path. */
-function withValue(found: unknown, known: unknown, [name, ...rest]: Path): unknown {
-  if (name === undefined) return known;
+/** What was found, with the known value where the path ends at a null. It leads through the same objects: items of lists need an `id`. */
+function withPart(known: unknown, found: unknown, [name, ...rest]: Path, isNamed: boolean, isItem = false): unknown {
+  if (found == null) return isNamed ? known : found;
+  const [id, other] = [known, found].map((value) => valueAt(value, ['id']));
+  // Without a name: another error of the same part has brought it back.
+  if (name === undefined || id !== other || (isItem && id === undefined)) return found;
+  const [one, next] = [known, found].map((value) => valueAt(value, [name]));
+  const part = withPart(one, next, rest, isNamed || id !== undefined, typeof name === 'number');
   const copy: object = Array.isArray(found) ? [...found] : { ...Object(found) };
-  Reflect.set(copy, name, withValue(valueAt(found, [name]), valueAt(known, [name]), rest));
+  Reflect.set(copy, name, part);
   return copy;
 }
