@@ -31,7 +31,10 @@ export const VARIABLES = z.object({
     .default('sensitive')
     .describe('the calls with the secret key: coupons and deletions, or `all`, for accounts that demand it'),
   REST_IDLE_TIMEOUT_MS: f.upToAnHour.default(1_500).describe('idle time of a connection; below that of the service'),
-  REST_CONNECTION_MAX_AGE_S: f.whole(1, 86_400).default(60).describe('age at which a connection is replaced'),
+  REST_CONNECTION_MAX_AGE_S: f
+    .whole(1, 86_400)
+    .default(60)
+    .describe('age at which the connections to an endpoint are replaced'),
   REST_CA_FILE: f.certificates
     .optional()
     .describe('PEM: the certificates that are trusted, in place of the public ones'),

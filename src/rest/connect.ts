@@ -11,9 +11,9 @@ const AVOID_MS = 60_000;
 /** The largest head of a response, in bytes. */
 const MAX_RESPONSE_HEAD_BYTES = 65_536;
 
-/** After how many responses of another server in a row the Pool is replaced, and how long it is kept at least, in ms. */
-const RENEW_AFTER = 3;
-const RENEW_EACH_MS = 2_500;
+/** After how many responses of another host in a row the Pool is replaced, and how long it is kept at least, in ms. */
+const REPLACE_AFTER = 3;
+const MIN_AGE_MS = 2_500;
 
 /**
  * The connections of one endpoint, in a Pool. It is replaced at an age, so that connections follow the name of the service, and
@@ -29,7 +29,7 @@ export class Connections {
   /** How many requests have an open connection. */
   inUse = 0;
   /** How many responses of another server came in a row. */
-  #failures = 0;
+  #fromOtherHost = 0;
 
   constructor(openPool: () => Dispatcher, maxAgeMs: number) {
     this.#openPool = openPool;
@@ -44,20 +44,22 @@ export class Connections {
 
   /** @param fromOtherHost The result of `mayBeOtherHost`. */
   responded(fromOtherHost: boolean): void {
-    this.#failures = fromOtherHost ? this.#failures + 1 : 0;
-    if (this.#failures >= RENEW_AFTER && performance.now() - this.#openedAt >= RENEW_EACH_MS) this.#replace();
+    this.#fromOtherHost = fromOtherHost ? this.#fromOtherHost + 1 : 0;
+    if (this.#fromOtherHost >= REPLACE_AFTER && performance.now() - this.#openedAt >= MIN_AGE_MS) this.#replace();
   }
 
   #replace(): void {
     const replaced = this.#pool;
     this.#pool = this.#openPool();
     this.#openedAt = performance.now();
-    this.#failures = 0;
+    this.#fromOtherHost = 0;
     this.#replaced.add(replaced);
     void replaced.close().finally(() => this.#replaced.delete(replaced));
   }
 
   async destroy(): Promise<void> {
+    // It is not replaced any more.
+    this.#openedAt = Number.POSITIVE_INFINITY;
     await Promise.all([this.#pool, ...this.#replaced].map((pool) => pool.destroy()));
   }
 }
@@ -164,6 +166,9 @@ function keepingClients(pool: Pool): Pool {
   const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
   return pool.on('connectionError', (origin, clients, error) => {
-    if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') remove?.(origin, clients, error);
+    if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return;
+    remove?.(origin, clients, error);
+    // It would never be closed.
+    for (const client of clients) if (client !== pool) void client.destroy(error);
   });
 }

@@ -49,7 +49,7 @@ interface ExchangeOptions {
 const NO_HEADERS = {};
 const NO_BODY = Buffer.alloc(0);
 
-/** Unlike undici's `request`, it needs no stream and knows when writing begins. */
+/** Begins at once: it is dispatched at the end of this callback. Unlike undici's `request`, it needs no stream and knows when writing begins. */
 export class Exchange implements Dispatcher.DispatchHandler {
   #resolve: (response: UpstreamResponse | UpstreamError) => void = () => {};
   /** Resolves to the response, or to the error of the request. Never rejects. */
@@ -59,7 +59,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether the service may have received a part of the request. */
   sent = false;
   aborted: UpstreamError | undefined;
-  /** When its connection was open, by `performance.now()`. */
+  /** When it was created and when its connection was open, by `performance.now()`. */
+  readonly createdAt = performance.now();
   connectedAt: number | undefined;
   readonly #options: ExchangeOptions;
   readonly #chunks: Buffer[] = [];

@@ -17,14 +17,13 @@ interface Flow {
 }
 
 /**
- * The right to use one connection. It is pending until it is granted; whoever asked for it then releases it, once. It can be aborted
- * until it is used.
+ * The right to use one connection. It is pending until it is granted. It is released once: by the exchange that uses it, or by `abort`.
  */
 export class Lease {
   readonly #queue: Queue;
   readonly flow: Flow | undefined;
   #resolve: (() => void) | undefined;
-  state: 'pending' | 'granted' | 'over' = 'pending';
+  state: 'pending' | 'granted' | 'released' = 'pending';
   aborted: UpstreamError | undefined;
 
   constructor(queue: Queue, flow: Flow | undefined) {
@@ -53,7 +52,7 @@ export class Lease {
 
   release(): void {
     const { state } = this;
-    this.state = 'over';
+    this.state = 'released';
     if (state === 'granted') this.#queue.release(this);
     if (state === 'pending') this.#queue.giveUp(this);
   }

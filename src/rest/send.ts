@@ -93,7 +93,7 @@ export class Call<Result> {
         const lease = queue.lease(callContext.boundCaller, content.playerUniqueId);
         this.#lease = lease;
         if (lease.state === 'pending') await lease.wait();
-        const response = lease.aborted ?? (await this.#exchangeOver(lease, request, permit).response);
+        const response = lease.aborted ?? (await this.#startExchange(lease, request, permit).response);
         const meaning = this.#endAttempt(permit, response);
         if (!(meaning instanceof Error)) return meaning === null ? null : decode(meaning);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(meaning);
@@ -114,7 +114,7 @@ export class Call<Result> {
     }
   }
 
-  #exchangeOver(lease: Lease, request: UpstreamRequest, permit: Permit): Exchange {
+  #startExchange(lease: Lease, request: UpstreamRequest, permit: Permit): Exchange {
     const { endpoint, connections } = this.#state;
     const { callContext, content } = this.#options;
     const turnKey = callContext.boundCaller ?? content.playerUniqueId;
@@ -162,7 +162,7 @@ export class Call<Result> {
     const endedAt = performance.now();
     const { sent = false, aborted, connectedAt = endedAt } = this.#exchange ?? {};
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
-    const inFlightMs = endedAt - (this.#exchange?.connectedAt ?? this.#queuedAt);
+    const inFlightMs = endedAt - (this.#exchange?.connectedAt ?? this.#exchange?.createdAt ?? this.#queuedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += connectedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
+import { atEnd } from '../kit/at-end.ts';
 import { until } from '../kit/until.ts';
 import { failure, operation, read, start } from './setup.ts';
 
@@ -48,4 +51,23 @@ test('when calls that wait are given up, others get the connections that are the
   expect(rest.health()).toMatchObject({ active: 10, queued: 2 });
   for (const { op } of [hanging, staying]) op.abort();
   await Promise.all([leaving, hanging, staying].flatMap(({ reads }) => reads));
+});
+
+test('for the breaker, the time in the queue is none in which a connection was opened', async () => {
+  // It never responds to a TLS handshake.
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  atEnd(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const options = { baseUrl: `https://127.0.0.1:${port}`, connections: 20, timeoutMs: 4_000 };
+  const { rest, seen } = await start(options);
+  const callers = Array.from({ length: 20 }, (_, n) => `caller-${n}`);
+  // All about one player, so that they do not open the breaker.
+  const first = callers.map((boundCaller) => failure(read(rest, 'p', operation({ boundCaller, inMs: 3_800 }))));
+  const second = callers.map((boundCaller) =>
+    failure(read(rest, boundCaller, operation({ boundCaller, inMs: 5_500 }))),
+  );
+  for (const result of await Promise.all([...first, ...second]))
+    expect(result).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  expect(seen.breaker).toEqual([]);
 });
