@@ -52,7 +52,7 @@ export function createProxyClient(proxy: URL, options: object): Pool {
 }
 
 /** The address of a proxy for undici's `ProxyAgent`, which itself leaves out a user without a password, such as an access key. */
-export function proxyOptions(uri: string) {
+export function proxyOptions(uri: string): { uri: string; headers: Record<string, string>; token?: string } {
   const { username, password } = new URL(uri);
   const options = { uri, headers: { 'user-agent': USER_AGENT } };
   if (username === '') return options;

@@ -1,5 +1,6 @@
+import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
 import { createProxyClient, proxyFor, proxyOptions } from '../egress-proxy.ts';
@@ -8,6 +9,8 @@ import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long an address that could not be reached is tried after the others, in milliseconds. */
 const AVOID_MS = 60_000;
+/** The code of an error: the certificate is that of another host. */
+const CERTIFICATE_OF_OTHER = 'ERR_TLS_CERT_ALTNAME_INVALID';
 /** The largest head of a response, in bytes. */
 const MAX_RESPONSE_HEAD_BYTES = 65_536;
 
@@ -113,19 +116,50 @@ export function createPoolOpener(origin: string, options: ConnectOptions): () =>
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   };
-  const newPool = (to: string | URL, own: object, connect: buildConnector.connector) =>
-    keepingClients(new Pool(to, { ...own, connect: withoutContinue(connect) }));
-  if (uri === undefined) return () => newPool(origin, poolOptions, direct);
-  return () =>
-    new ProxyAgent({
-      ...poolOptions,
-      ...proxyOptions(uri),
-      requestTls: { ...tls, timeout: timeoutMs },
-      proxyTls: opening,
-      factory: (to, own) => newPool(to, own, Object(own).connect),
-      // A proxy that does not answer CONNECT.
-      clientFactory: (proxy, own) => createProxyClient(proxy, { ...own, headersTimeout: timeoutMs }),
-    });
+  const connect = uri === undefined ? direct : tunnelled(uri, opening, buildConnector({ ...tls, timeout: timeoutMs }));
+  return () => keepingClients(new Pool(origin, { ...poolOptions, connect: withoutContinue(connect) }));
+}
+
+/**
+ * Connects through a proxy, by CONNECT. Not by undici's `ProxyAgent`: its Pools are those of an `Agent`, which forgets some of them
+ * while they have requests, and when it is closed, no tunnel is opened for the requests that it still has.
+ * @param openTls Opens TLS inside the tunnel.
+ */
+function tunnelled(
+  uri: string,
+  opening: { timeout: number },
+  openTls: buildConnector.connector,
+): buildConnector.connector {
+  const { token, headers } = proxyOptions(uri);
+  // A proxy may not answer CONNECT.
+  const proxy = createProxyClient(new URL(uri), { connect: opening, headersTimeout: opening.timeout });
+  const own = { ...headers, ...(token && { 'proxy-authorization': token }), 'proxy-connection': 'keep-alive' };
+  const open = async (to: buildConnector.Options) => {
+    const path = `${to.hostname}:${to.port || (to.protocol === 'https:' ? 443 : 80)}`;
+    const { hostname: servername } = new URL(uri);
+    const request = { path, headers: { ...own, host: `${to.host}` }, servername };
+    const { socket, statusCode } = await proxy.connect(request);
+    // undici's type is wider: what it returns is the socket of its connection to the proxy.
+    if (statusCode === 200) return socket as Socket;
+    socket.on('error', () => undefined).destroy();
+    throw new Error(`Proxy response (${statusCode})`);
+  };
+  return (to, done) => {
+    open(to).then(
+      (socket) => {
+        if (to.protocol === 'https:') openTls({ ...to, httpSocket: socket }, done);
+        else done(null, socket);
+      },
+      // With the code of a certificate of another host, undici would try again for ever.
+      (cause: Error) =>
+        done(
+          'code' in cause && cause.code === CERTIFICATE_OF_OTHER
+            ? new Error('The proxy has the certificate of another host', { cause })
+            : cause,
+          null,
+        ),
+    );
+  };
 }
 
 /**
@@ -166,7 +200,7 @@ function keepingClients(pool: Pool): Pool {
   const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
   return pool.on('connectionError', (origin, clients, error) => {
-    if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return;
+    if (!('code' in error) || error.code !== CERTIFICATE_OF_OTHER) return;
     remove?.(origin, clients, error);
     // It would never be closed.
     for (const client of clients) if (client !== pool) void client.destroy(error);

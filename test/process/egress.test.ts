@@ -64,9 +64,9 @@ test.each([
 });
 
 /** A proxy that alone can resolve names; it connects all of them to one port. With `credentials`, it wants them. */
-async function startEgressProxy(port: () => number, credentials?: string) {
+async function startEgressProxy(port: () => number, credentials?: string, server: Server = createHttpServer()) {
   const seen: string[] = [];
-  const server: Server = createHttpServer((request, response) => {
+  server.on('request', (request, response) => {
     seen.push(`${request.method} ${request.url}`);
     response.writeHead(405).end();
   });
@@ -226,6 +226,48 @@ function createAuthority(authority = 'Own authority') {
   issue('expired', 'rewards.example', '-1');
   return (file: string) => join(folder, file);
 }
+
+(hasOpenssl ? test : test.skip)(
+  'openssl: an egress proxy with TLS leads to services with TLS and without',
+  async () => {
+    const file = createAuthority();
+    const tls = { key: readFileSync(file('server.key')), cert: readFileSync(file('server.pem')) };
+    const service = createTlsServer(tls, (_request, response) => {
+      response
+        .setHeader('content-type', 'application/json')
+        .end('{"playerUniqueId":"p1","playerAttributes":{"city":"Pune"}}');
+    });
+    let port = await listen(service);
+    const proxy = await startEgressProxy(() => port, undefined, createTlsServer(tls));
+    const url = `https://${proxy.host}`;
+    const env = { HTTPS_PROXY: url, HTTP_PROXY: url, NODE_EXTRA_CA_CERTS: file('ca.pem') };
+    const read = { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' };
+    const inside = await startProcess({
+      ...env,
+      REST_BASE_URL: 'https://rewards.example',
+      REST_CA_FILE: file('ca.pem'),
+    });
+    expect((await post(inside.url, read)).data).toEqual({ player: { attributes: { city: 'Pune' } } });
+    const stranger = await startProcess({
+      ...env,
+      REST_BASE_URL: 'https://other.example',
+      REST_CA_FILE: file('ca.pem'),
+    });
+    expect((await post(stranger.url, read)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
+    port = Number(new URL(upstream.url).port);
+    const plain = await startProcess({ ...env, REST_BASE_URL: 'http://rewards.example' });
+    expect((await post(plain.url, read)).codes).toEqual([]);
+    // One whose certificate is for another name gets nothing of a call.
+    const foreign = { HTTP_PROXY: url.replace('127.0.0.1', 'localhost'), NODE_EXTRA_CA_CERTS: file('ca.pem') };
+    const misled = await startProcess({ ...foreign, REST_BASE_URL: 'http://rewards.example' });
+    expect((await post(misled.url, read)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
+    const line = await misled.logged(({ msg }) => msg === 'upstream call failed');
+    expect(JSON.stringify(line)).toContain('The proxy has the certificate of another host');
+    expect(new Set(proxy.seen)).toEqual(
+      new Set(['CONNECT rewards.example:443', 'CONNECT other.example:443', 'CONNECT rewards.example:80']),
+    );
+  },
+);
 
 const EXPIRED = 'the certificate of CN=rewards.example expired on ';
 

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
+import { Secret } from '../../src/config/secret.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { until } from '../kit/until.ts';
-import { failure, operation, read, start } from './setup.ts';
+import { failure, operation, read, start, track } from './setup.ts';
 
 /** How many connections there are, and how many calls are made at once. */
 const LOADS = [
@@ -70,4 +72,26 @@ test('for the breaker, the time in the queue is none in which a connection was o
   for (const result of await Promise.all([...first, ...second]))
     expect(result).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   expect(seen.breaker).toEqual([]);
+});
+
+test('tunnels of a proxy that grow old lose no event, also where the service closes each of them', async () => {
+  let port = 0;
+  let tunnels = 0;
+  const proxy = createHttpServer().on('connect', (_request, socket) => {
+    tunnels += 1;
+    const target = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+    target.pipe(socket).pipe(target);
+    for (const [one, other] of [[socket, target] as const, [target, socket] as const])
+      one.on('error', () => {}).on('close', () => other.destroy());
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => void proxy.close());
+  const through = new Secret(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  const options = { connections: 8, maxAgeMs: 20, baseUrl: 'http://rewards.example' };
+  const { upstream, rest } = await start({ ...options, proxy: { http: through, https: through, except: '' } });
+  port = Number(new URL(upstream.url).port);
+  upstream.on('POST /event', { headers: { connection: 'close' } });
+  const trackAll = () => Promise.all(Array.from({ length: 24 }, (_, n) => track(rest, `p${n}`)));
+  await until(async () => (await trackAll()) && tunnels > 3_000);
+  expect(rest.health()).toMatchObject({ active: 0, queued: 0 });
 });
