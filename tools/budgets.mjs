@@ -8,10 +8,10 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 632,
+  '.': 633,
   access: 817,
   config: 951,
-  engine: 1311,
+  engine: 1314,
   graphql: 1565,
   http: 778,
   limits: 203,

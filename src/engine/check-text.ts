@@ -81,8 +81,11 @@ function checkDocument({ schema, limiter, parseOptions }: TextCheckOptions, text
 }
 
 function fromBody(body: unknown): Json {
-  if (!Array.isArray(body)) return isJson(body) ? body : {};
-  throw badRequest('Send one operation for each request, or several as fields of one operation.');
+  if (Array.isArray(body))
+    throw badRequest('Send one operation for each request, or several as fields of one operation.');
+  // Apollo Server's message would have the content type as a possible cause.
+  if (isJson(body) && Object.keys(body).length > 0) return body;
+  throw badRequest('The body has no operation. Send an object: {"query": "…"}.');
 }
 
 function fromSearch(search: string): Json {

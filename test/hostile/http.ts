@@ -106,6 +106,10 @@ export const bodies: Row[] = [
     ['an id without end', text(`{"query": "${BY_ID}", "variables": {"id": 1e400}}`)],
     ['GET with an id that loses digits', get(`query=${encodeURIComponent(BY_ID)}&variables={"id":9007199254740993}`)],
   ),
+  ...rows({ ...bad, code: 'BAD_USER_INPUT', has: /This number is not whole; write it as a string\./ }, [
+    'an id with a fraction',
+    operation(BY_ID, { id: 40.25 }),
+  ]),
   ...rows(
     good,
     ['a body at the limit', text(sized(LIMIT))],

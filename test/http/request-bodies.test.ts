@@ -50,6 +50,14 @@ test('null in an address is absent, as in a body', async () => {
   expect((await post(gateway.url, nulls)).data).toEqual({ player: { id: 'p1' } });
 });
 
+test.each(['null', '7', 'false', '"{ me { id } }"', '{}', '{"query": ""}', '{"query": "", "variables": ""}'])(
+  'the JSON %s has no operation, and the message says what to send',
+  async (body) => {
+    const message = 'The body has no operation. Send an object: {"query": "…"}.';
+    expect(await send(body)).toEqual([400, message]);
+  },
+);
+
 /** Envoy and others send a request of HTTP/2 whose end they have not seen yet so. */
 test('a GET in chunks that has no body but the last chunk, early or late', async () => {
   const query = encodeURIComponent('{ player(playerUniqueId: "p1") { id } }');
