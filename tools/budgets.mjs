@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 203,
   'persisted-operations': 299,
   process: 877,
-  rest: 1913,
+  rest: 1917,
   telemetry: 541,
 };
 

@@ -34,6 +34,8 @@ test.each<[Decoder, value: unknown, decoded: unknown]>([
   ['dateTime', '2025-05-01T00:30:00+02:00', '2025-04-30T22:30:00.000Z'],
   ['dateTime', '2025-05-01T00:30:00 -0530', '2025-05-01T06:00:00.000Z'],
   ['dateTime', '20250501T1000+02', '2025-05-01T08:00:00.000Z'],
+  ['dateTime', '2024-11-30 18:45:09 UTC', '2024-11-30T18:45:09.000Z'],
+  ['calendarDate', '2024-11-30 18:45:09 UTC', '2024-11-30'],
   ['calendarDate', '20250501T233000-0500', '2025-05-01'],
 ])('%s of %j is %j', (name, value, decoded) => {
   expect(withWarnings((warn) => decoders[name](value, 'm', warn))).toEqual([decoded]);
@@ -79,6 +81,9 @@ describe('a player', () => {
   test('has tags from a text or a list', () => {
     expect(ofAttributes({ tags: 'a, b ,,c,' })).toMatchObject({ tags: ['a', 'b', 'c'], warnings: [] });
     expect(ofAttributes({ tags: ['a', ' b ', 3] })).toMatchObject({ tags: ['a', 'b', '3'], warnings: [] });
+    expect(ofAttributes({ tags: { 1: 'new', 4: 'loyal' } })).toMatchObject({ tags: ['new', 'loyal'], warnings: [] });
+    const named = { tags: undefined, warnings: ['wrong-type playerAttributes.tags'] };
+    expect(ofAttributes({ tags: { first: 'new' } })).toMatchObject(named);
   });
 
   test('has texts and tags of at most 1,024 characters: longer ones are cut, not within a surrogate pair', () => {
@@ -155,7 +160,7 @@ describe('coupons', () => {
 
   test.each([
     [null, 0],
-    [{ 0: {} }, 0, 'wrong-type coupons'],
+    [{ first: {} }, 0, 'wrong-type coupons'],
     [[{}, null, 'x', [{}], {}], 2, ...Array(2).fill('wrong-type coupons')],
   ])('%j: %i of them', (list, count, ...warnings) => {
     const [decoded, ...seen] = read(list);
@@ -172,6 +177,18 @@ describe('coupons', () => {
     expect(warnings).toEqual(places.map((place) => `wrong-type ${place}`));
   });
 
+  test('are read from lists by index, as PHP writes those with gaps', () => {
+    const options = { Platforms: { 0: 'kiosk', 2: 'web' } };
+    const collections = { 3: { collectionId: 31 }, 12: { collectionId: 122 } };
+    const body = { coupons: { 1: { code: 'SPRING', options, collections }, 10: { code: 'AUTUMN' } } };
+    const [[spring, autumn, ...more], ...warnings] = withWarnings((warn) => decodeCoupons(body, 'p1', warn));
+    expect([spring?.options?.platforms, spring?.collections?.map((one) => one.collectionId)]).toEqual([
+      ['kiosk', 'web'],
+      ['31', '122'],
+    ]);
+    expect([spring?.code, autumn?.code, more, warnings]).toEqual(['SPRING', 'AUTUMN', [], []]);
+  });
+
   test('of a longer list than 10,000 are cut', () => {
     const [decoded, ...warnings] = read(Array(10_001).fill({}));
     expect([decoded.length, ...warnings]).toEqual([10_000, 'too-long coupons']);
@@ -180,6 +197,12 @@ describe('coupons', () => {
 
 describe('referrals', () => {
   const read = (body: Body) => withWarnings((warn) => decodeReferrals(body, 'p1', warn));
+
+  test('are read from a list by index', () => {
+    const body = { referredFriends: { 0: { playerUniqueId: 'gul' }, 5: { playerUniqueId: 'ivo' } }, total: 2 };
+    const { referredFriends } = decodeReferrals(body, 'p1', () => undefined);
+    expect(referredFriends.map(({ playerUniqueId }) => playerUniqueId)).toEqual(['gul', 'ivo']);
+  });
 
   test('have every property', () => {
     const body = referrals(60, 1, 3);

@@ -74,7 +74,7 @@ export function decodeUpsert(body: Json, serviceIdField: string, warn: d.Warn) {
 
 /** Comma-separated text by the interface document; some services send a list. As long as other texts of a player. */
 function tags(value: unknown, member: string, warn: d.Warn): string[] | undefined {
-  const joined = Array.isArray(value) ? d.texts(value, member, warn)?.join() : value;
+  const joined = typeof value === 'object' ? d.texts(value, member, warn)?.join() : value;
   const list = d.playerText(joined, member, warn)?.split(',');
   return list?.map((tag) => tag.trim()).filter((tag) => tag !== '');
 }

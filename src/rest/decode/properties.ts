@@ -159,7 +159,11 @@ export function listOf<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<D
   };
 }
 
-const list = optional<readonly unknown[]>('wrong-type', (value) => (Array.isArray(value) ? value : undefined));
+/** PHP writes a list with gaps as an object by index: `{"0": …, "2": …}`. */
+const list = optional<readonly unknown[]>('wrong-type', (value) => {
+  if (!isJson(value)) return Array.isArray(value) ? value : undefined;
+  return Object.keys(value).every((name) => /^\d{1,9}$/.test(name)) ? Object.values(value) : undefined;
+});
 
 /** A list of texts; a single text is a list of one. */
 export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
