@@ -41,6 +41,15 @@ test.each([
   expect({ ...list, nodes: idsOf(list.nodes) }).toEqual({ count, total: 60, hasNextPage, nodes: friends });
 });
 
+test('a total below the friends of one page does not end the list', async () => {
+  const referredFriends = named(1, 4).map((playerUniqueId) => ({ playerUniqueId }));
+  both.upstream.on('GET /referrals', { json: { referredFriends, total: 3 } });
+  const lists = 'page: referredFriends(limit: 4) { hasNextPage } short: referredFriends(limit: 9) { hasNextPage }';
+  const { data } = await query(`${lists} more: referredFriendsConnection(first: 4) { pageInfo { hasNextPage } }`);
+  const { page, short, more } = data.player;
+  expect([page, short, more.pageInfo].map(({ hasNextPage }) => hasNextPage)).toEqual([true, false, true]);
+});
+
 test('pages and connections under several aliases each have their own rows', async () => {
   const nodes = '{ nodes { playerUniqueId } }';
   const pages = `a: referredFriends(limit: 2) ${nodes} b: referredFriends(page: 2, limit: 2) ${nodes}`;

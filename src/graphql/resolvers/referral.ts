@@ -47,7 +47,7 @@ export const friendEdge: Pick<ReferredFriendEdgeResolvers, 'cursor'> = {
   cursor: (edge, _args, { hashFriend }) => cursorOf(edge, hashFriend),
 };
 
-/** Whether the list continues after `row`. If the service gives no total, a full page means that it does. */
+/** Whether the list continues after `row`. Without a total, or with one below the rows read, a full page means that it does. */
 function reachesBeyond(row: number, asked: number, { total, rows }: Referrals): boolean {
-  return total === undefined ? asked > 0 && rows.length === asked : total > row;
+  return total === undefined || total < rows.length ? asked > 0 && rows.length === asked : total > row;
 }
