@@ -123,7 +123,8 @@ const TRY_LATE_MS = 1_000;
 
 /** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */
 export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): KeyStore {
-  type Change = () => Promise<unknown>;
+  /** The entry is that of an outcome. */
+  type Change = (() => Promise<unknown>) & { entry?: string };
   /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
   const late = new LRUCache<string, Change[]>({ max: MAX_LATE, ttl: KEPT_MS });
   let timer: NodeJS.Timeout | undefined;
@@ -169,6 +170,9 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
   redis.on('ready', changeAllLate);
   return {
     async claim(key, claim) {
+      // This process knows the outcome, whether Redis takes it or not.
+      const known = late.get(key.key)?.at(-1)?.entry;
+      if (known !== undefined) return { entry: known, ageMs: 0 };
       const mayArrive = redis.status === 'ready';
       // Otherwise each claim of a client that repeats the key without a pause would add a change.
       if (late.has(key.key)) await changeLate(key.key);
@@ -183,8 +187,10 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
         throw error;
       }
     },
-    replace: ({ key }, entry) =>
-      change(key, () => withLongTimeout(() => redis.set(`key:${key}`, entry, 'PX', KEPT_MS))),
+    replace({ key }, entry) {
+      const ask = () => withLongTimeout(() => redis.set(`key:${key}`, entry, 'PX', KEPT_MS));
+      return change(key, Object.assign(ask, { entry }));
+    },
     release,
   };
 }

@@ -374,6 +374,33 @@ describe('keys in memory', () => {
     expect(sent()).toBe(outcome === 'DONE' ? 1 : 2);
   });
 
+  test.each([
+    ['is full', 'DONE'],
+    ['hangs', 'DONE'],
+    ['hangs', 'UNKNOWN'],
+  ])('while Redis %s and does not take %s, the gateway that sent the events tells it', async (fault, outcome) => {
+    const own = await startRedis();
+    const admin = new Redis(own.port);
+    atEnd(() => admin.disconnect());
+    const gateway = await start({ REDIS_URL: own.url });
+    const signUp = { playerUniqueId: 'p8', idempotencyKey: 'sign-up-8', events: [{ name: 'sign_up' }] };
+    await send(gateway, { idempotencyKey: 'first' });
+    upstream.forget();
+    const held = upstream.hold('POST /event', outcome === 'DONE' ? 'usual' : { fault: 'reset' });
+    const first = track(gateway, signUp);
+    await held.arrived;
+    if (fault === 'hangs') own.hang();
+    else await admin.config('SET', 'maxmemory', '1');
+    held.release();
+    const answers = [await first, await track(gateway, signUp), await track(gateway, signUp)];
+    for (const { data, errors } of answers) {
+      if (outcome === 'UNKNOWN') expect(errors).toMatchObject(UNKNOWN);
+      else expect(data).toEqual({ trackEvents: { eventNames: ['sign_up'], userErrors: [] } });
+    }
+    expect((await track(gateway, { ...signUp, events: [{ name: 'visit' }] })).data).toEqual(OTHER_INPUT);
+    expect(sent()).toBe(1);
+  });
+
   describe('a claim that cannot be released, because Redis is a replica,', () => {
     async function startReplica() {
       const own = await startRedis();
