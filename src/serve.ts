@@ -106,7 +106,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       forced.addEventListener('abort', closeNow, { once: true });
       if (forced.aborted) closeNow();
       await app.close();
-      await Promise.race([slots.idle(), forced.aborted || once(forced, 'abort')]);
+      await Promise.race([slots.idle().then(() => keys.finish?.()), forced.aborted || once(forced, 'abort')]);
       await rest.close();
       await tracing?.stop(forced);
     },

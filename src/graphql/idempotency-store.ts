@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { OptionalRedis } from '../redis-timeout.ts';
@@ -24,6 +25,8 @@ export interface KeyStore {
   replace(key: Key, entry: string): Promise<unknown>;
   /** Deletes a key if it has this entry: after a claim with which nothing was done. Never rejects. */
   release(key: Key, entry: string): Promise<unknown>;
+  /** Before the process ends: tries again what the store did not take, for about two seconds. Never rejects. */
+  finish?(): Promise<void>;
 }
 
 /** How long keys are kept, in milliseconds. */
@@ -121,10 +124,11 @@ redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 const MAX_LATE = 10_000;
 const TRY_LATE_MS = 1_000;
 
+/** Its entry is that of an outcome, which this process tells until Redis has taken it. */
+type Change = (() => Promise<unknown>) & { entry?: string };
+
 /** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */
 export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): KeyStore {
-  /** The entry is that of an outcome. */
-  type Change = (() => Promise<unknown>) & { entry?: string };
   /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
   const late = new LRUCache<string, Change[]>({ max: MAX_LATE, ttl: KEPT_MS });
   let timer: NodeJS.Timeout | undefined;
@@ -170,7 +174,6 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
   redis.on('ready', changeAllLate);
   return {
     async claim(key, claim) {
-      // This process knows the outcome, whether Redis takes it or not.
       const known = late.get(key.key)?.at(-1)?.entry;
       if (known !== undefined) return { entry: known, ageMs: 0 };
       const mayArrive = redis.status === 'ready';
@@ -192,5 +195,9 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
       return change(key, Object.assign(ask, { entry }));
     },
     release,
+    async finish() {
+      await changeAllLate();
+      for (let left = 2; late.size > 0 && left > 0; left -= 1) await sleep(TRY_LATE_MS).then(changeAllLate);
+    },
   };
 }

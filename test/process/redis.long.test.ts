@@ -219,6 +219,24 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(40);
   });
 
+  test('a gateway that is stopped while Redis takes no writes stores its last outcomes when Redis takes them', async () => {
+    const { redis, gateway } = await startBoth();
+    const other = await start({ REDIS_URL: redis.url });
+    const admin = new Redis(redis.port);
+    atEnd(() => admin.disconnect());
+    const held = upstream.hold('POST /event');
+    const last = track(gateway, 'last-before-stop');
+    await held.arrived;
+    await admin.config('SET', 'maxmemory', '1');
+    gateway.child.kill('SIGTERM');
+    held.release();
+    expect((await last).codes).toEqual([]);
+    await admin.config('SET', 'maxmemory', '0');
+    expect(await gateway.ended).toEqual({ code: 0, signal: null });
+    expect((await track(other, 'last-before-stop')).codes).toEqual([]);
+    expect(upstream.calls()).toEqual(['POST /integrations/event']);
+  });
+
   test.each([5, 45, 80])('a Redis that is %i ms away refuses no event and counts as reachable', async (ms) => {
     const redis = await startRedis();
     const proxy = await startProxy(redis.port);
