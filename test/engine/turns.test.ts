@@ -32,6 +32,6 @@ test('what comes while nothing waits has the next turn', async () => {
   const takeTurn = createTurns();
   for (const caller of ['a', 'b', 'a']) await takeTurn(caller);
   await expect(
-    Promise.race([takeTurn('a').then(() => 'turn'), new Promise((end) => setTimeout(end, 5_000))]),
+    Promise.race([takeTurn('a').then(() => 'turn'), new Promise((end) => setTimeout(end, 5_000).unref())]),
   ).resolves.toBe('turn');
 });

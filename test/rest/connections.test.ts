@@ -57,7 +57,7 @@ test('when calls that wait are given up, others get the connections that are the
 
 test('for the breaker, the time in the queue is none in which a connection was opened', async () => {
   // It never responds to a TLS handshake.
-  const silent = createServer().listen(0, '127.0.0.1');
+  const silent = createServer((socket) => atEnd(() => socket.destroy())).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   atEnd(() => void silent.close());
   const { port } = silent.address() as AddressInfo;
