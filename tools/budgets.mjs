@@ -1,17 +1,17 @@
 /*
  * Fails when a folder of src/ has more lines than its budget. Run by `npm run lint`. The design's budget is 7,200 lines in total,
  * without src/generated/. The budgets below are the lines of today, or up to 25 more, so that growth is noticed; they are about
- * 2,000 lines more in total. Lower one when its folder shrinks. Raise one only in a commit that says why.
+ * 2,800 lines more in total. Lower one when its folder shrinks. Raise one only in a commit that says why.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 633,
+  '.': 636,
   access: 817,
   config: 953,
-  engine: 1314,
+  engine: 1317,
   graphql: 1578,
   http: 778,
   limits: 203,

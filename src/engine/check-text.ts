@@ -12,6 +12,9 @@ import type { ApolloOptions } from './apollo.ts';
 import { operationsIn } from './documents.ts';
 import { repetitionsIn } from './operation-size.ts';
 
+const NO_OPERATION =
+  'The request has no operation. Send its text as "query": in the body, {"query": "…"}, or as a parameter of a GET.';
+
 export interface TextCheckOptions extends Pick<ApolloOptions, 'schema' | 'documents' | 'limiter' | 'parseOptions'> {
   persisted: PersistedOperations;
   rates: Pick<RateLimits, 'consume'>;
@@ -33,6 +36,8 @@ export function createTextCheck(options: TextCheckOptions) {
       else noteText(record, query);
       throw error;
     });
+    // Apollo Server's messages for this name the content type too, or a persisted query.
+    if (text === undefined && idIn(body) === undefined) throw badRequest(NO_OPERATION);
     if (textOfId !== undefined) replaceId(http, textOfId);
     if (text === undefined || documents.has(text)) return;
     noteText(record, text);
@@ -83,9 +88,7 @@ function checkDocument({ schema, limiter, parseOptions }: TextCheckOptions, text
 function fromBody(body: unknown): Json {
   if (Array.isArray(body))
     throw badRequest('Send one operation for each request, or several as fields of one operation.');
-  // Apollo Server's message would have the content type as a possible cause.
-  if (isJson(body) && Object.keys(body).length > 0) return body;
-  throw badRequest('The body has no operation. Send an object: {"query": "…"}.');
+  return isJson(body) ? body : {};
 }
 
 function fromSearch(search: string): Json {
