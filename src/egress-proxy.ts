@@ -51,7 +51,10 @@ export function createProxyClient(proxy: URL, options: object): Pool {
   return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).then(checked, fail) });
 }
 
-/** The address of a proxy for undici's `ProxyAgent`, which itself leaves out a user without a password, such as an access key. */
+/**
+ * The address of a proxy, and what CONNECT has: undici's options for `ProxyAgent`, which itself leaves out a user without a
+ * password, such as an access key.
+ */
 export function proxyOptions(uri: string): { uri: string; headers: Record<string, string>; token?: string } {
   const { username, password } = new URL(uri);
   const options = { uri, headers: { 'user-agent': USER_AGENT } };

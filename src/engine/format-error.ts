@@ -32,7 +32,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { ...formatted, ...describeClientError({ message, extensions }) };
 }
 
-/** Adds to two messages of graphql-js how to mend the mistake: the values of an enum; marks around a text such as demo-player. */
+/** Adds to two messages of graphql-js how to mend the mistake: the values of an enum, or quotation marks. */
 export function addHint(schema: GraphQLSchema, message: string): string {
   if (message.startsWith('Syntax Error: Invalid number')) return `${message} Write a text in quotation marks.`;
   return message.replace(/ does not exist in "(\w+)" enum\.$/, (text, name) => {

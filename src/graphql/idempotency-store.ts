@@ -124,7 +124,7 @@ redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 const MAX_LATE = 10_000;
 const TRY_LATE_MS = 1_000;
 
-/** Its entry is that of an outcome, which this process tells until Redis has taken it. */
+/** A command that Redis has not taken. `entry` is the outcome that it stores; until then this process responds with it. */
 type Change = (() => Promise<unknown>) & { entry?: string };
 
 /** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */

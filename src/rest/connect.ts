@@ -23,18 +23,18 @@ const MIN_AGE_MS = 2_500;
  * earlier when their address seems to be one that the name has left. Requests in flight finish on their own connections.
  */
 export class Connections {
-  readonly #openPool: () => Dispatcher;
+  readonly #openPool: () => Pool;
   readonly #maxAgeMs: number;
-  #pool: Dispatcher;
+  #pool: Pool;
   #openedAt = performance.now();
   /** Pools that were replaced, until their requests are over. */
-  readonly #replaced = new Set<Dispatcher>();
+  readonly #replaced = new Set<Pool>();
   /** How many requests have an open connection. */
   inUse = 0;
-  /** How many responses of another server came in a row. */
+  /** How many responses of another host came in a row. */
   #fromOtherHost = 0;
 
-  constructor(openPool: () => Dispatcher, maxAgeMs: number) {
+  constructor(openPool: () => Pool, maxAgeMs: number) {
     this.#openPool = openPool;
     this.#maxAgeMs = maxAgeMs;
     this.#pool = openPool();
@@ -82,16 +82,13 @@ export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'id
 
 /**
  * Returns what opens a Pool of connections to one origin. They are opened when they are needed, and closed by the gateway when
- * they are idle. Each request needs a timeout of its own: undici's body timeout
- * starts again with each byte.
+ * they are idle. Each request needs a timeout of its own: undici's body timeout starts again with each byte.
  */
-export function createPoolOpener(origin: string, options: ConnectOptions): () => Dispatcher {
+export function createPoolOpener(origin: string, options: ConnectOptions): () => Pool {
   const { connections, timeoutMs, idleMs } = options;
   const url = new URL(origin);
   const uri = proxyFor(url, options.proxy);
-  // The name in SNI of connections through a proxy; undici takes that of direct ones from `Host`, see client.ts.
-  const sni = url.hostname.endsWith('.') ? { servername: url.hostname.slice(0, -1) } : {};
-  const tls = { ...secureContext(options.tls ?? {}), ...sni };
+  const tls = secureContext(options.tls ?? {});
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
   const opening = { timeout: timeoutMs, lookup: createLookup(avoided) };
   const open = buildConnector({ ...tls, ...opening });
@@ -131,7 +128,7 @@ function tunnelled(
   openTls: buildConnector.connector,
 ): buildConnector.connector {
   const { token, headers } = proxyOptions(uri);
-  // A proxy may not answer CONNECT.
+  // The time limit is for a proxy that does not answer CONNECT.
   const proxy = createProxyClient(new URL(uri), { connect: opening, headersTimeout: opening.timeout });
   const own = { ...headers, ...(token && { 'proxy-authorization': token }), 'proxy-connection': 'keep-alive' };
   const open = async (to: buildConnector.Options) => {
@@ -150,14 +147,11 @@ function tunnelled(
         if (to.protocol === 'https:') openTls({ ...to, httpSocket: socket }, done);
         else done(null, socket);
       },
-      // With the code of a certificate of another host, undici would try again for ever.
-      (cause: Error) =>
-        done(
-          'code' in cause && cause.code === CERTIFICATE_OF_OTHER
-            ? new Error('The proxy has the certificate of another host', { cause })
-            : cause,
-          null,
-        ),
+      (cause: Error) => {
+        // undici would take an error with this code for one of the service, and connect again without end.
+        const isOfProxy = 'code' in cause && cause.code === CERTIFICATE_OF_OTHER;
+        done(isOfProxy ? new Error('The proxy has the certificate of another host', { cause }) : cause, null);
+      },
     );
   };
 }
@@ -202,7 +196,7 @@ function keepingClients(pool: Pool): Pool {
   return pool.on('connectionError', (origin, clients, error) => {
     if (!('code' in error) || error.code !== CERTIFICATE_OF_OTHER) return;
     remove?.(origin, clients, error);
-    // It would never be closed.
+    // undici still counts its request, so the Pool could never be closed.
     for (const client of clients) if (client !== pool) void client.destroy(error);
   });
 }

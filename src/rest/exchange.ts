@@ -49,7 +49,10 @@ interface ExchangeOptions {
 const NO_HEADERS = {};
 const NO_BODY = Buffer.alloc(0);
 
-/** Begins at once: it is dispatched at the end of this callback. Unlike undici's `request`, it needs no stream and knows when writing begins. */
+/**
+ * Begins at once: it is dispatched at the end of the current callback. Unlike undici's `request`, it needs no stream and knows when
+ * writing begins.
+ */
 export class Exchange implements Dispatcher.DispatchHandler {
   #resolve: (response: UpstreamResponse | UpstreamError) => void = () => {};
   /** Resolves to the response, or to the error of the request. Never rejects. */

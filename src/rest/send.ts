@@ -160,11 +160,11 @@ export class Call<Result> {
     const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
-    const { sent = false, aborted, connectedAt = endedAt } = this.#exchange ?? {};
+    const { sent = false, aborted, createdAt = this.#queuedAt, connectedAt } = this.#exchange ?? {};
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
-    const inFlightMs = endedAt - (this.#exchange?.connectedAt ?? this.#exchange?.createdAt ?? this.#queuedAt);
+    const inFlightMs = endedAt - (connectedAt ?? createdAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
-    record.queueMs += connectedAt - this.#queuedAt;
+    record.queueMs += (connectedAt ?? endedAt) - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const earlierMaybeDone = this.#maybeDone;
     this.#maybeDone ||= sent && (response instanceof Error || !isRefusal(response));
@@ -172,7 +172,7 @@ export class Call<Result> {
     const isWithheld = response instanceof Error && response.withheld;
     if (sent || (this.#exchange && !aborted && !isWithheld)) {
       record.attempts += 1;
-      observer.attempt?.(endpoint.name, record.status, endedAt - connectedAt);
+      observer.attempt?.(endpoint.name, record.status, endedAt - (connectedAt ?? endedAt));
     }
     return response instanceof Error ? response : readResponse(response, endpoint, earlierMaybeDone, observer);
   }
