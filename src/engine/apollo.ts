@@ -137,7 +137,7 @@ async function consumeAndCheck(
 ): Promise<CheckedOperation | undefined> {
   const { caller, record } = contextValue;
   if (!operation || !document || source === undefined || !queryHash) return undefined;
-  const cached = documents.addRequest(queryHash, source, document, operation);
+  const cached = documents.countRequest(queryHash, source, document, operation);
   record.name = operation.name?.value;
   record.type = operation.operation;
   record.hash = queryHash;

@@ -57,7 +57,7 @@ export class DocumentStore {
     this.#manifestOf = manifestOf;
   }
 
-  /** By Apollo Server's key, which ends with the hash of the text. Its `set` has no text, so `addRequest` stores the document. */
+  /** By Apollo Server's key, which ends with the hash of the text. Its `set` has no text, so `countRequest` stores the document. */
   readonly forApollo = {
     get: async (key: string) => this.#get(key.slice(-64))?.values().next().value?.document,
     set: async () => undefined,
@@ -70,7 +70,7 @@ export class DocumentStore {
   }
 
   /** The requested operation of a valid document, which is stored. `textHash` is its SHA-256 in hexadecimal. */
-  addRequest(
+  countRequest(
     textHash: string,
     text: string,
     document: DocumentNode,

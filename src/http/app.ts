@@ -67,6 +67,7 @@ export async function createApp(config: Config, observation: Observation, draini
   app.removeAllContentTypeParsers();
   // Before the plugins, whose routes would otherwise send errors in another format.
   handleErrors(app);
+  watchConnections(app);
   addHooks(app, config.auth.kind === 'open', observation, draining);
   // In development also Apollo's hosted Sandbox and every website on this machine.
   const local = ['https://studio.apollographql.com', /^https?:\/\/(([\w-]+\.)*localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/];
@@ -85,17 +86,12 @@ export async function createApp(config: Config, observation: Observation, draini
   return app;
 }
 
-/** The last request of a connection, until its response is sent. In a WeakMap, V8 would keep young objects for long. */
-const LAST = Symbol('last request');
-type Connection = Socket & { [LAST]?: IncomingMessage | undefined };
-
 function addHooks(app: FastifyInstance, open: boolean, observation: Observation, draining?: AbortSignal): void {
   const noteProxy = createProxyNote(observation.log);
   app.decorateRequest('record', null);
   app.addHook('onRequest', (request, reply, done) => {
     const isOperation = request.routeOptions.url === GRAPHQL_PATH;
     if (isOperation) request.record = createOperationRecord(request.headers, observation.tracing?.begin);
-    (request.raw.socket as Connection)[LAST] = request.raw;
     void addHeaders(reply);
     checkHead(request.raw, open);
     noteProxy(request);
@@ -112,6 +108,19 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     // What is left of a body that was not read must not be taken for the next request.
     if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);
+  });
+}
+
+/** The last request of a connection, until its response is sent. In a WeakMap, V8 would keep young objects for long. */
+const LAST = Symbol('last request');
+type Connection = Socket & { [LAST]?: IncomingMessage | undefined };
+
+/** Decides about connections with an error, and about those without a request when the server closes. */
+function watchConnections(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const socket: Connection = raw.socket;
+    socket[LAST] = raw;
+    done();
   });
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     const socket: Connection = raw.socket;

@@ -21,7 +21,7 @@ function createStore(now = () => 0) {
     const document = parse(text);
     const operation = getOperationAST(document);
     if (!operation) throw new Error('No operation.');
-    return compiler.executorOrQueue(documents.addRequest(hash('sha256', text), text, document, operation));
+    return compiler.executorOrQueue(documents.countRequest(hash('sha256', text), text, document, operation));
   };
   return {
     /** Requests operations in their order, each until it is compiled. */
