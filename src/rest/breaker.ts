@@ -49,6 +49,8 @@ export class Breaker {
   #failing = new Set<string>();
   #successes = 0;
   #consecutive = new Set<string>();
+  /** Players whose trial failed since it opened. They wait twice as long, so that the next trial is another player's if there is one. */
+  readonly #failedTrials = new Set<string>();
 
   /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
   constructor(now: () => number, onChange: (state: BreakerState) => void, isOpen = false) {
@@ -64,13 +66,14 @@ export class Breaker {
     return this.#isTrialDue() ? 'half-open' : this.#state;
   }
 
-  #isTrialDue(): boolean {
-    return this.#state === 'open' && this.#now() >= this.#trialAt;
+  #isTrialDue(player = ''): boolean {
+    const moreMs = this.#failedTrials.has(player) ? BACK_OFF_MS : 0;
+    return this.#state === 'open' && this.#now() >= this.#trialAt + moreMs;
   }
 
   /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open or a trial is under way. */
   admit(player: string): Permit {
-    const isTrial = this.#isTrialDue();
+    const isTrial = this.#isTrialDue(player);
     if (isTrial) this.#become('half-open');
     const permit = { player, isTrial, openings: this.#openings };
     this.check(permit);
@@ -87,8 +90,13 @@ export class Breaker {
   /** Called once for each permit. A trial that says nothing, because its client left, is tried again after the next back-off. */
   end({ player, isTrial, openings }: Permit, result: BreakerResult): void {
     if (!isTrial && openings === this.#openings) this.#count(player, result);
-    else if (isTrial && result === 'success') this.#become('closed');
-    else if (isTrial) this.#open();
+    else if (isTrial && result === 'success') {
+      this.#failedTrials.clear();
+      this.#become('closed');
+    } else if (isTrial) {
+      this.#failedTrials.add(player);
+      this.#open();
+    }
   }
 
   #count(player: string, result: BreakerResult): void {

@@ -198,12 +198,37 @@ test('it opens again when that one call fails: the call is not retried, and the 
   upstream.on('POST /event', failed);
   for (let trial = 1; trial <= 7; trial += 1) {
     clock.ms += 999;
-    expect(await failure(track(rest))).toMatchObject(rejected);
+    expect(await failure(track(rest, `p${trial}`))).toMatchObject(rejected);
     clock.ms += 1;
-    await failure(track(rest));
+    await failure(track(rest, `p${trial}`));
   }
   const states = ['open', ...Array(7).fill(['half-open', 'open']).flat()];
   expect([upstream.calls().length, seen.retries, seen.breaker]).toEqual([7, [], states]);
+});
+
+test('a player whose calls always fail does not keep it open: after its trial, the next is that of another player', async () => {
+  const { upstream, rest, seen, clock } = await startOpen();
+  upstream.on('POST /event', ({ body }) => (Object(body).playerUniqueId === 'broken' ? failed : 'usual'));
+  clock.ms += 1_000;
+  await failure(track(rest, 'broken'));
+  clock.ms += 1_999;
+  expect(await failure(track(rest, 'broken'))).toMatchObject(rejected);
+  await track(rest, 'p1');
+  await failure(track(rest, 'broken'));
+  expect(seen.breaker).toEqual(['open', 'half-open', 'open', 'half-open', 'closed']);
+});
+
+test('a player alone has a trial every two seconds', async () => {
+  const { upstream, rest, seen, clock } = await startOpen();
+  upstream.on('POST /event', failed);
+  clock.ms += 1_000;
+  await failure(track(rest));
+  upstream.on('POST /event', 'usual');
+  clock.ms += 1_999;
+  expect(await failure(track(rest))).toMatchObject(rejected);
+  clock.ms += 1;
+  await track(rest);
+  expect(seen.breaker.at(-1)).toBe('closed');
 });
 
 test('a read that is that one call is not sent again either, and has the error of its response', async () => {
