@@ -118,14 +118,18 @@ function isAcknowledgement({ status, headers, body }: UpstreamResponse, { acknow
 
 /**
  * Whether the object of a success is one. Some services send their errors with 200; of a write, nobody knows then whether it was
- * done. Other objects acknowledge it: the interface says of none what is in it.
+ * done, whatever else the object has. Other objects acknowledge it: the interface says of none what is in it.
  */
 function isResult(json: Json, { method }: Endpoint): boolean {
   const names = Object.keys(json);
-  if (names.length === 0 || names.some((name) => OF_RESULTS.test(name))) return true;
-  const { error, errors, status, success } = json;
-  const isError = [error, errors].flat().some(Boolean) || success === false || /^(?:error|fail)/i.test(String(status));
-  return method !== 'GET' && !isError && /^(?:0|2\d\d|undefined)$/.test(String(codeOf(json)));
+  const isUsual = names.length === 0 || names.some((name) => OF_RESULTS.test(name));
+  if (method === 'GET') return isUsual;
+  const { error, errors, errorMessage, ok, status, statusCode, success } = json;
+  const isError =
+    [error, errors, errorMessage].flat().some((one) => one && JSON.stringify(one) !== '{}') ||
+    [ok, success].some((one) => /^(?:false|0)$/i.test(String(one))) ||
+    [status, statusCode].some((one) => /^(?:error|fail|false|[45]\d\d$)/i.test(String(one)));
+  return !isError && (isUsual || /^(?:0|2\d\d|undefined)$/.test(String(codeOf(json))));
 }
 
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */

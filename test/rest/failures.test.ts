@@ -135,6 +135,8 @@ test.each([
   { code: 0, message: 'queued' },
   { code: '200' },
   { error: null, errors: [], success: true },
+  { message: 'ok', errors: {}, ok: 1, status: 200 },
+  { playerUniqueId: 'p1', code: 12_345, status: 'active' },
 ])('a write whose response is %j was done', async (json) => {
   const { results } = await answerAll(WRITES, { json });
   expect(results).toMatchObject({ 'POST /event': undefined, 'DELETE /player': 'deleted' });
@@ -143,6 +145,8 @@ test.each([
 test.each([
   ...[{ code: 5, message: 'a name is missing' }, { code: '99' }, { error: 'internal' }, { errors: [{ reason: 'x' }] }],
   ...[{ success: false }, { status: 'error', message: 'database is away' }, { status: 'FAILED' }],
+  ...[{ success: 'false' }, { success: 0 }, { ok: false }, { status: false }, { status: 400 }, { statusCode: '500' }],
+  ...[{ errorMessage: 'Task timed out' }, { playerUniqueId: 'p1', error: 'locked' }, { count: 0, success: false }],
 ])('of a write whose response is %j with 200, nobody knows whether it was done', async (json) => {
   const { results } = await answerAll(WRITES, { json }, failure);
   expect(results).toMatchObject(same(WRITES, { ...invalid, status: 200, outcome: 'UNKNOWN' }));
