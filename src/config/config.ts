@@ -119,6 +119,7 @@ function problemsOf(values: ReturnType<typeof derive>, given: NodeJS.ProcessEnv)
   // A setting that cannot be used is reported already. With it, the gateway is not meant to be open.
   const isGiven = (name: string) => given[name] || (ALSO_IN_FILES.includes(name) && given[`${name}_FILE`]);
   const keys = JWT_KEYS.filter(isGiven).length;
+  const hasNone = (name: string) => !/[^\s,]/.test(given[name] ?? '');
   const isOpen = keys === 0 && !given['CLIENT_TOKENS_FILE'];
   const withoutRequirement = audience.name !== 'aud' && values.JWT_REQUIRE.length === 0;
   const { REST_TIMEOUT_MS: callMs, OPERATION_TIMEOUT_MS: operationMs, PORT: port } = values;
@@ -154,8 +155,10 @@ function problemsOf(values: ReturnType<typeof derive>, given: NodeJS.ProcessEnv)
       'MANAGEMENT_PORT: must differ from PORT; platforms that check only PORT find GET /healthz there too',
     keys > 1 && `${JWT_KEYS.join(', ')}: set exactly one of them`,
     keys === 0 && (issuers[0] || audiences[0]) && `${JWT_KEYS.join(', ')}: needed with JWT_ISSUER and JWT_AUDIENCE`,
-    keys > 0 && !issuers[0] && 'JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say',
-    keys > 0 && !audiences[0] && 'JWT_AUDIENCE: is needed with a JWT key; it is what the audience of a token must hold',
+    keys > 0 && hasNone('JWT_ISSUER') && 'JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say',
+    keys > 0 &&
+      hasNone('JWT_AUDIENCE') &&
+      'JWT_AUDIENCE: is needed with a JWT key; it is what the audience of a token must hold',
     keys > 0 &&
       withoutRequirement &&
       `JWT_REQUIRE: is needed when JWT_AUDIENCE_CLAIM is ${audience.name}, for example token_use=access; without it ID tokens of the same application are accepted`,

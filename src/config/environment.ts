@@ -30,7 +30,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
   problems.push(...readFiles(given), ...removeComments(given), ...unquote(given));
   const unreplaced = Object.keys(VARIABLES.shape).filter((name) => PLACEHOLDER.test(given[name] ?? ''));
-  problems.push(...unreplaced.map((name) => `${name}: is a placeholder that was not replaced by its value`));
+  problems.push(...unreplaced.map((name) => `${name}: has a placeholder that was not replaced by its value`));
   const objects = ALSO_IN_FILES.filter((name) => OF_TEXT.test(name) && /^\{\s*".*\}$/s.test(given[name] ?? ''));
   problems.push(...objects.map((name) => `${name}: is JSON, as a whole secret of AWS Secrets Manager; name its key`));
   const without = (names: string[]) => ({ ...given, ...Object.fromEntries(names.map((name) => [name, undefined])) });
@@ -141,9 +141,9 @@ function unquote(given: NodeJS.ProcessEnv): string[] {
 const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` reads it';
 /** One of the two is JSON; the other is refused as JSON anyway. */
 const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
-/** A name in a template of a shell, of Kubernetes, Helm, a pipeline or a manual; a reference that a store of secrets resolves. */
+/** A name in a template of a shell, of Kubernetes, Helm, a pipeline or a manual, also inside a URL; a reference to a store of secrets. */
 const PLACEHOLDER =
-  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*)$/s;
+  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*|\w+:\/\/.*(?:\$\{\w+\}|\$\(\w+\)|(?<=[/.-])\{\{?[\w .-]+\}|<[\w -]+>).*)$/s;
 
 /** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
 const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);

@@ -118,7 +118,7 @@ function expectUnusable(name: string, problem: string, values: string[]): void {
 /** Variables that cannot be used, each alone: what the report says, and the values. */
 const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
-  REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example
+  REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example | https://https://rewards.example | http://http://localhost:4100/
   REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/ | https://rewards.example/api/v3.0/integrations
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db
@@ -343,7 +343,7 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       ...{ REDIS_URL: 'op://infra/redis/url', LOG_KEY: 'arn:aws:secretsmanager:eu-west-1:1:secret:log-key' },
     },
     ...['REST_API_KEY', 'REST_SECRET_KEY', 'JWT_SECRET', 'REDIS_URL', 'LOG_KEY'].map(
-      (name) => `${name}: is a placeholder that was not replaced by its value`,
+      (name) => `${name}: has a placeholder that was not replaced by its value`,
     ),
   ],
   'values in quotation marks, a secret in UTF-16': [
@@ -384,9 +384,23 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       ...{ REST_API_KEY: '\x24{REST_API_KEY}', JWT_SECRET: '{{ .Values.secret }}', REDIS_URL: '$(REDIS)' },
       ...{ REST_BASE_URL: '<rest-url>', JWT_ISSUER: 'https://login.example/\x24{realm}', JWT_AUDIENCE: 'gateway' },
     },
-    ...['REST_BASE_URL', 'REST_API_KEY', 'JWT_SECRET', 'REDIS_URL'].map(
-      (name) => `${name}: is a placeholder that was not replaced by its value`,
+    ...['REST_BASE_URL', 'REST_API_KEY', 'JWT_SECRET', 'JWT_ISSUER', 'REDIS_URL'].map(
+      (name) => `${name}: has a placeholder that was not replaced by its value`,
     ),
+  ],
+  'names inside URLs that nothing has replaced by their values': [
+    {
+      ...{ ...production, JWT_SECRET: '', REST_BASE_URL: 'https://$(REST_HOST)/api' },
+      JWT_AUDIENCE: 'api://<client-id>',
+      JWT_JWKS_URL: 'https://{tenant}.eu.auth0.com/.well-known/jwks.json',
+      JWT_ISSUER: 'https://cognito-idp.eu-west-1.amazonaws.com/<userPoolId>',
+      ...{ REDIS_URL: 'redis://:\x24{REDIS_PASSWORD}@redis:6379', CORS_ORIGINS: 'https://{{ .Values.host }}.example' },
+      HTTPS_PROXY: 'http://proxy-{zone}.example:3128',
+    },
+    ...[
+      ...['REST_BASE_URL', 'HTTPS_PROXY', 'JWT_JWKS_URL', 'JWT_ISSUER'],
+      ...['JWT_AUDIENCE', 'CORS_ORIGINS', 'REDIS_URL'],
+    ].map((name) => `${name}: has a placeholder that was not replaced by its value`),
   ],
   'a file of client tokens that does not exist': [
     { CLIENT_TOKENS_FILE: none },
