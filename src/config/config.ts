@@ -24,7 +24,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const derived = derive(values);
   problems.push(...problemsOf(derived, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
-  const warnings = [...unknown, ...unsupported(values, given)];
+  const warnings = [...unknown, ...unsupported(values, given), ...withoutEffect(values)];
   const describe = () => describeEnvironment(given);
   return Object.freeze({ ...derived, warnings, summary: summarize(values, given), describe });
 }
@@ -108,6 +108,18 @@ function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
     !/^(?:tracecontext|baggage|[\s,])+$/.test(given['OTEL_PROPAGATORS'] ?? 'tracecontext') &&
       'OTEL_PROPAGATORS: the gateway reads and sends tracecontext alone',
   ].flatMap((warning) => warning || []);
+}
+
+/** Rates that their bursts do not allow: no window is shorter than a second. */
+function withoutEffect(values: Values): string[] {
+  const numbers = new Map<string, unknown>(Object.entries(values));
+  return [...numbers].flatMap(([name, perSecond]) => {
+    const most = numbers.get(name.replace(/_PER_SECOND$/, '_BURST'));
+    const isAbove = typeof most === 'number' && Number(perSecond) > most;
+    return isAbove
+      ? `${name}: is above ${name.replace('PER_SECOND', 'BURST')} (${most}), which bounds each second; raise both`
+      : [];
+  });
 }
 
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });

@@ -132,6 +132,14 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | 0.0.0.0/0 | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
 `);
 
+test('a rate above its burst, which bounds each second, is a warning that names both', () => {
+  const env = { MAX_OPERATIONS_PER_SECOND: '500', MAX_COUPON_READS_PER_SECOND: '30' };
+  const warning =
+    'MAX_OPERATIONS_PER_SECOND: is above MAX_OPERATIONS_BURST (100), which bounds each second; raise both';
+  expect(loadConfig(env).warnings).toEqual([warning]);
+  expect(loadConfig({ ...env, MAX_OPERATIONS_BURST: '500' }).warnings).toEqual([]);
+});
+
 test('white space around a value, words in upper case, and how an origin is written do not matter', () => {
   const given = {
     REST_TIMEOUT_MS: ' 3000\r\n',
