@@ -40,7 +40,9 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
   if (advice) return `${advice} (${cause.code})`;
   if (isHttps && status === 400 && error.serviceCode === undefined)
     return `REST_BASE_URL: the service responds with 400 and without a code; ${WANTS_CERTIFICATE}`;
-  return `REST_BASE_URL: ${status === undefined ? withoutResponse(error, isHttps) : withStatus(error, status)}`;
+  if (status === undefined && error.code !== 'UPSTREAM_INVALID_RESPONSE')
+    return `REST_BASE_URL: ${withoutResponse(error, isHttps)}`;
+  return `REST_BASE_URL: ${withStatus(error)}`;
 }
 
 function withoutResponse(error: UpstreamError, isHttps: boolean): string {
@@ -54,7 +56,8 @@ function withoutResponse(error: UpstreamError, isHttps: boolean): string {
   return `no response (${code}); ${isHttps ? WANTS_CERTIFICATE : 'must it begin with https://?'}`;
 }
 
-function withStatus(error: UpstreamError, status: number): string {
+function withStatus(error: UpstreamError): string {
+  const { status = 200 } = error;
   if (status >= 300 && status < 400) return `it is redirected (${status}); use the address that it leads to`;
   if ([202, 401, 403].includes(status))
     return `a page refuses the call (${status}), so something in between does; let its firewall allow this machine`;

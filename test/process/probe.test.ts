@@ -206,6 +206,11 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     /^REST_BASE_URL: the response \(200\) is not of the REST interface/,
   ],
   [
+    'a mock that has one player for all ids',
+    async () => ({ REST_BASE_URL: await serve((_, to) => void to.end('{"playerUniqueId":"p1"}')) }),
+    /^REST_BASE_URL: the response \(.*another player\) is not of the REST interface/,
+  ],
+  [
     'a proxy that is not there',
     () => ({ REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: 'http://ops:hidden-word@127.0.0.1:1' }),
     /^HTTP_PROXY: the proxy cannot be reached \(ECONNREFUSED\)/,
