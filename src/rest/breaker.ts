@@ -49,8 +49,8 @@ export class Breaker {
   #failing = new Set<string>();
   #successes = 0;
   #consecutive = new Set<string>();
-  /** Players whose trial failed since it opened. They wait twice as long, so that the next trial is another player's if there is one. */
-  readonly #failedTrials = new Set<string>();
+  /** Players who had a trial since it opened. They wait twice as long, so that the next one is another player's if there is one. */
+  readonly #tried = new Set<string>();
 
   /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
   constructor(now: () => number, onChange: (state: BreakerState) => void, isOpen = false) {
@@ -67,14 +67,19 @@ export class Breaker {
   }
 
   #isTrialDue(player = ''): boolean {
-    const moreMs = this.#failedTrials.has(player) ? BACK_OFF_MS : 0;
-    return this.#state === 'open' && this.#now() >= this.#trialAt + moreMs;
+    const moreMs = this.#tried.has(player) ? BACK_OFF_MS : 0;
+    return this.#state !== 'closed' && this.#now() >= this.#trialAt + moreMs;
   }
 
-  /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open or a trial is under way. */
+  /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open and no trial is due. */
   admit(player: string): Permit {
     const isTrial = this.#isTrialDue(player);
-    if (isTrial) this.#become('half-open');
+    if (isTrial) {
+      this.#tried.add(player);
+      // Its player may be one whose calls hang.
+      this.#trialAt = this.#now() + BACK_OFF_MS;
+      this.#become('half-open');
+    }
     const permit = { player, isTrial, openings: this.#openings };
     this.check(permit);
     return permit;
@@ -91,12 +96,9 @@ export class Breaker {
   end({ player, isTrial, openings }: Permit, result: BreakerResult): void {
     if (!isTrial && openings === this.#openings) this.#count(player, result);
     else if (isTrial && result === 'success') {
-      this.#failedTrials.clear();
+      this.#tried.clear();
       this.#become('closed');
-    } else if (isTrial) {
-      this.#failedTrials.add(player);
-      this.#open();
-    }
+    } else if (isTrial && this.#state !== 'closed') this.#open();
   }
 
   #count(player: string, result: BreakerResult): void {

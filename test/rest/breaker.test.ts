@@ -218,6 +218,23 @@ test('a player whose calls always fail does not keep it open: after its trial, t
   expect(seen.breaker).toEqual(['open', 'half-open', 'open', 'half-open', 'closed']);
 });
 
+test('a call that hangs is not the only trial: after a second, that of another player closes it, whatever becomes of the first', async () => {
+  const { upstream, rest, seen, clock } = await startOpen();
+  clock.ms += 1_000;
+  const held = upstream.hold('POST /event', failed);
+  const hanging = failure(track(rest, 'hanging'));
+  await held.arrived;
+  clock.ms += 999;
+  expect(await failure(track(rest))).toMatchObject(rejected);
+  clock.ms += 1;
+  expect(await failure(track(rest, 'hanging'))).toMatchObject(rejected);
+  await track(rest);
+  held.release();
+  expect(await hanging).toMatchObject({ status: 500, outcome: 'UNKNOWN' });
+  await track(rest, 'p2');
+  expect(seen.breaker).toEqual(['open', 'half-open', 'half-open', 'closed']);
+});
+
 test('a player alone has a trial every two seconds', async () => {
   const { upstream, rest, seen, clock } = await startOpen();
   upstream.on('POST /event', failed);
