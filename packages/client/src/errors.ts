@@ -111,8 +111,8 @@ export function notSent(message: string, code: GatewayErrorCode = 'NO_RESPONSE',
  * of a failed server action is a number; what React Router and SvelteKit throw has a status of 3xx.
  */
 export function isOfFramework(thrown: unknown): boolean {
-  const { status, digest = status } = Object(thrown);
-  return /^([A-Z]|3..$)/.test(digest);
+  const { status, digest } = Object(thrown);
+  return /^[A-Z]/.test(digest) || /^3..$/.test(status);
 }
 
 /** What a request of `createClient` resolves to. */

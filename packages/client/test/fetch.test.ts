@@ -211,14 +211,14 @@ test.each([
   },
 );
 
-test('a server action of Next.js that fails in the token function is no redirect: it is called again', async () => {
-  const failed = Object.assign(new Error('An error occurred in the Server Components render.'), {
-    digest: '3620436700',
-  });
-  const tokens = [Promise.reject(failed), valid];
-  expect((await createFetch({ token: () => tokens.shift() })(url, post(READ))).status).toBe(200);
-  expect(tokens).toEqual([]);
-});
+test.each([{ digest: '3620436700' }, { status: 'SERVICE_UNAVAILABLE' }])(
+  'a token function that throws an error with %j, as a server action of Next.js or Better Auth, is called again',
+  async (more) => {
+    const tokens = [Promise.reject(Object.assign(new Error('The login service failed.'), more)), valid];
+    expect((await createFetch({ token: () => tokens.shift() })(url, post(READ))).status).toBe(200);
+    expect(tokens).toEqual([]);
+  },
+);
 
 test('a write whose 401 came late did nothing, also when the time ends while another token is fetched', async () => {
   jest.useFakeTimers();
