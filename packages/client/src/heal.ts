@@ -23,7 +23,7 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
   for (; left.some(({ retryable }) => retryable); attempt += 1) {
     const askedMs = Math.max(...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
     // When the gateway has just responded, `navigator.onLine` is wrong.
-    const isWrong = isOffline() && left.some(({ code }) => code !== 'NO_RESPONSE');
+    const isWrong = isOffline() && left.some(({ code }) => !/NO_RESPONSE|TOKEN/.test(code));
     // Where there is no page, as on phones, nothing is hidden.
     const isAsleep = () => globalThis.document?.hidden || (isOffline() && !isWrong);
     const events = [[globalThis.document, 'visibilitychange'] as const, [globalThis, 'online'] as const];

@@ -101,6 +101,7 @@ test.each([
   ['the gateway has just responded, so the browser is wrong', false, 'UPSTREAM_UNAVAILABLE', 1],
   ['the browser went offline after the response', true, 'UPSTREAM_UNAVAILABLE', 0],
   ['there was no response', false, 'NO_RESPONSE', 0],
+  ['the login service could not be asked', false, 'TOKEN_UNAVAILABLE', 0],
 ])('offline: %s; the return of the network ends the pause', async (_, wasOnLine, code, asks) => {
   jest.useFakeTimers();
   open(false, wasOnLine);
