@@ -16,9 +16,10 @@ export const TOO_LONG_MS = 60_000;
 const REPEATED_WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 125;
 
-/** Whether a response has data: a field of the operation is not null, or there is no error. */
+/** Whether a response has data: a field of the operation is not null, `__typename` aside, or there is no error. */
 export function hasData({ data, errors = [] }: GatewayResponse): boolean {
-  return isObject(data) && (errors.length === 0 || Object.values(data).some((value) => value != null));
+  const fields = { ...data, __typename: null };
+  return isObject(data) && (errors.length === 0 || Object.values(fields).some((value) => value != null));
 }
 
 /** Whether to send an operation again before anything is delivered: it has no data, and every error may be retried. */

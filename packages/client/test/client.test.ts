@@ -251,6 +251,23 @@ describe('watch', () => {
   });
 });
 
+test('`__typename` of a whole operation, as a code generator adds it, is no data: a failed event is sent again and rejects', async () => {
+  const [query, mutation] = [
+    '{ __typename me { id } }',
+    'mutation ($input: X!) { __typename trackEvents(input: $input) { eventNames } }',
+  ];
+  const extensions = { code: 'OVERLOADED', retryable: true, outcome: 'NOT_DONE' };
+  let requests = 0;
+  const fetch = async () => {
+    requests += 1;
+    const data = { __typename: 'Mutation', trackEvents: null };
+    return Response.json({ data, errors: [{ message: 'Busy', path: ['trackEvents'], extensions }] });
+  };
+  for (const text of [query, mutation])
+    expect(await rejection(connect({ fetch, attempts: 2 }).request(text, OPEN_APP))).toMatchObject(extensions);
+  expect(requests).toBe(4);
+});
+
 test('a wrong URL is told with the status, after one request', async () => {
   const pages = [new Response('<h1>Not found</h1>', { status: 404 })];
   const client = connect({ fetch: async () => pages.shift() ?? Response.json({ data: { player: null } }) });
