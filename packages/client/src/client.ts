@@ -68,11 +68,12 @@ export function createClient({ url, persisted, ...options }: ClientOptions): Cli
     document: Document<Data, Variables>,
     variables: Variables | undefined,
     signal: AbortSignal | undefined,
-    // A hash without a text can be that of a mutation.
-    isQuery = document.length > 0 && !hasMutation(String(document)),
+    isQuery?: boolean,
   ): Promise<GatewayResponse> => {
     const documentId: unknown = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
-    const body = { query: String(document), documentId, variables: { ...Object(variables) } };
+    // A document that is its hash alone has no text. It can be that of a mutation.
+    const query = document.length > 0 ? String(document) : undefined;
+    const body = { query, documentId, variables: Object(variables) };
     return (await send(url, { ...POST, signal: signal ?? null }, body, isQuery)).response;
   };
   return {

@@ -28,7 +28,7 @@ export interface Limit {
 
 /** What GraphQL libraries send as JSON. */
 interface Body {
-  readonly query?: string;
+  readonly query?: string | undefined;
   readonly operationName?: string | null;
   readonly variables?: Variables | null;
   readonly documentId?: unknown;

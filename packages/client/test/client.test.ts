@@ -19,6 +19,7 @@ import {
   MobileScreenDocument,
   TrackEventsDocument,
   type TrackEventsMutation,
+  TypedDocumentString,
   UpsertPlayerDocument,
 } from '../src/index.ts';
 import { testMode } from '../src/retry.ts';
@@ -305,6 +306,22 @@ describe('events', () => {
     const { errors } = await connect().request(text, { ...OPEN_APP, filter: { usableNow: true } });
     const keys = sent.map(({ variables }) => variables['input']?.idempotencyKey);
     expect([errors, keys, events()]).toEqual([[], [expect.any(String), keys[0]], 1]);
+  });
+
+  test.each([
+    new TypedDocumentString('', { hash: 'abc' }),
+    // As of GraphQL Code Generator with `replaceDocumentWithHash`.
+    Object({ __meta__: { hash: 'abc' } }),
+  ])('have a key also in a document that is its hash alone: %j', async (document) => {
+    const keys: unknown[] = [];
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      const { documentId, variables } = JSON.parse(String(init?.body));
+      keys.push(documentId, variables.input.idempotencyKey);
+      if (keys.length === 2) throw new TypeError('fetch failed');
+      return Response.json({ data: { trackEvents: null } });
+    };
+    await connect({ fetch, persisted: true }).request(document, OPEN_APP);
+    expect(keys).toEqual(['abc', expect.any(String), 'abc', keys[1]]);
   });
 
   test('keep their metadata, whatever its names are', async () => {
