@@ -10,12 +10,11 @@ export interface Caller {
   /** The player the token belongs to; absent for a client that is no player. */
   playerUniqueId?: string;
   scopes: ReadonlySet<Scope>;
+  /** Whether it has `any-player`: a server, with many users behind it. The token of a player is one user's. */
+  isServer: boolean;
   /** In development: why a token has no scopes, for the message of FORBIDDEN. */
   hint?: string | undefined;
 }
-
-/** Whether a token is one of a server, with many users behind it. The token of a player is one user's. */
-export const isServer = ({ scopes }: Pick<Caller, 'scopes'>) => scopes.has('any-player');
 
 /** In an open gateway, in development, every caller has all scopes, as the demo player. */
 export const OPEN_CALLER: Caller = {
@@ -23,6 +22,7 @@ export const OPEN_CALLER: Caller = {
   key: 'player:demo-player',
   playerUniqueId: 'demo-player',
   scopes: new Set(SCOPES),
+  isServer: true,
 };
 
 /** Names of players for the log: keyed hashes, because ids can be personal data. All replicas have the secret, so they agree. */

@@ -1,9 +1,10 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
-import { lookUp } from './look-up.ts';
 
 /** Some firewalls and proxies refuse requests that do not say what sends them. */
 export const USER_AGENT = `referral-gateway/${packageJson.version}`;
@@ -62,6 +63,16 @@ export function proxyOptions(uri: string): { uri: string; headers: Record<string
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { ...options, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
+
+/**
+ * Looks a name up as Node does. When the name server fails (EAI_AGAIN), it asks again for IPv4 addresses alone: some name servers
+ * fail for IPv6 addresses, and glibc then fails for both.
+ */
+export const lookUp: LookupFunction = (hostname, options, callback) =>
+  lookup(hostname, options, (error, found: string | LookupAddress[], family?: number) => {
+    if (error?.code !== 'EAI_AGAIN' || options.family) callback(error, found, family);
+    else lookup(hostname, { ...options, family: 4 }, callback);
+  });
 
 /** `fetch` for one address, through the proxy if one leads there. Node's own would choose a proxy itself with NODE_USE_ENV_PROXY=1. */
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {

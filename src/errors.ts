@@ -50,6 +50,8 @@ export function requestError(
   return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers } } });
 }
 
+export const OVERLOADED_MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
+
 export function badRequest(message: string, status = 400): ClientError {
   return requestError('BAD_REQUEST', status, message);
 }

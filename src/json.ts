@@ -3,6 +3,15 @@ import { requestError } from './errors.ts';
 
 export type Json = Record<string, unknown>;
 
+/** The value of a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -28,25 +37,26 @@ export function parseRequestJson(text: string): unknown {
     const message = `The request has more than ${MAX_PROPERTIES} properties; send less at once.`;
     throw requestError('BAD_USER_INPUT', 400, message);
   }
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  // Iterative, because deep nesting would overflow the stack.
-  const open: (unknown[] | Json)[] = [{ body }];
-  const visit = (value: unknown, name: string | number) => {
-    if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
-      const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
-      throw requestError('BAD_USER_INPUT', 400, `The list "${String(name).slice(0, 60)}" ${message}`);
-    }
-    if (Array.isArray(value) || isJson(value)) open.push(value);
-  };
-  // `Object.entries` takes five times as long.
-  for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    if (Array.isArray(container)) container.forEach(visit);
-    else for (const name in container) visit(container[name], name);
-  }
+  const body = parseJson(text);
+  walk({ body }, (value, name) => {
+    if (!Array.isArray(value) || value.length <= MAX_LIST_LENGTH) return;
+    const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
+    throw requestError('BAD_USER_INPUT', 400, `The list "${String(name).slice(0, 60)}" ${message}`);
+  });
   return body;
+}
+
+/** Calls `visit` with each value in a JSON value, and its name or index. Iterative: deep nesting would overflow the stack. */
+export function walk(root: unknown, visit: (value: unknown, name: string | number) => void): void {
+  const open = [root];
+  const enter = (value: unknown, name: string | number) => {
+    visit(value, name);
+    if (typeof value === 'object') open.push(value);
+  };
+  while (open.length > 0) {
+    const container = open.pop();
+    if (Array.isArray(container)) container.forEach(enter);
+    // `Object.entries` takes five times as long.
+    else if (isJson(container)) for (const name in container) enter(container[name], name);
+  }
 }

@@ -15,7 +15,7 @@ import { DocumentStore } from './engine/documents.ts';
 import { OperationLimiter } from './engine/operation-limits.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
-import { createSchema, createSubgraph } from './graphql/schema.ts';
+import { createSchema } from './graphql/schema.ts';
 import { createApp } from './http/app.ts';
 import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
@@ -65,7 +65,9 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const tracing =
     config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
-  const { schema, rules, limiter } = createWrappedSchema(config);
+  const { schema, rules } = createSchema(SCHEMA_DIRECTORY, config.FEDERATION, config.PLAYER_IDS === 'personal');
+  const limiter = new OperationLimiter(schema, config);
+  limiter.countListItems(schema); // Around audit, access rules and rules of input.
   const parts = { schema, limiter, rates, metrics, log };
   const { apollo, checkText, listedOperations } = await startEngine(config, parts, options);
 
@@ -111,15 +113,6 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       await tracing?.stop(forced);
     },
   };
-}
-
-/** The schema. Its resolvers are wrapped, from the inside out: rules of input, access rules, audit (`createSchema`); list items. */
-function createWrappedSchema(config: Config) {
-  const personalIds = config.PLAYER_IDS === 'personal';
-  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
-  const limiter = new OperationLimiter(schema, config);
-  limiter.countListItems(schema);
-  return { schema, rules, limiter };
 }
 
 /** What executes documents of the schema. */

@@ -23,3 +23,6 @@ export function createTurns(): (key: string) => Promise<void> {
       else waiting.set(key, [resolve]);
     });
 }
+
+/** The turns of this process. */
+export const takeTurn = createTurns();

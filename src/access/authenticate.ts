@@ -64,9 +64,9 @@ export function createAuthentication(config: AuthConfig, options: Authentication
 
   return {
     /** False while JWTs are configured and there never was a key to verify them. */
-    isReady: () => jwt?.keys.isReady() ?? true,
+    isReady: () => jwt?.keys.set?.isReady() ?? true,
     /** Milliseconds since the key set was fetched, or since the start; undefined without JWT_JWKS_URL. */
-    keySetAge: config.jwt?.key.kind === 'jwks' ? jwt?.keys.age : undefined,
+    keySetAge: jwt?.keys.set?.age,
     /** The caller for an `Authorization` header; a promise only if a token must be verified. Rejects with UNAUTHENTICATED. */
     authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller> {
       const token = tokenOf(authorization);
@@ -79,7 +79,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
 function clientFinder(entries: readonly ClientToken[]): (token: string) => Caller | undefined {
   const clients = entries.map(({ name, sha256, scopes, expiresAt }) => ({
     digest: Buffer.from(sha256, 'hex'),
-    caller: { name, key: `client:${name}`, scopes: new Set(scopes) },
+    caller: { name, key: `client:${name}`, scopes: new Set(scopes), isServer: scopes.includes('any-player') },
     expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
   }));
   return (token) => {

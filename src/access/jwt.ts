@@ -51,7 +51,8 @@ export function createJwtVerifier(config: JwtConfig, { nameOf, development, ...o
       const scopes = new Set(scopesOf(claims, config));
       const isBare = scopes.size === 0 && !scopeClaim(claims, config);
       const hint = development && isBare ? missingScopes(claims, config) : undefined;
-      const caller = { name: nameOf(identity.playerUniqueId ?? identity.key), ...identity, scopes, hint };
+      const name = nameOf(identity.playerUniqueId ?? identity.key);
+      const caller = { name, ...identity, scopes, isServer: scopes.has('any-player'), hint };
       return { caller, expiresAt: (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000, generation };
     } catch (error) {
       return rejectionOf(error, token, keys, config);
@@ -67,7 +68,7 @@ export function rejectionOf(error: unknown, token: string, keys: Keys, { JWT_ISS
   if (error instanceof ClientError) throw error;
   if (error instanceof errors.JWKSNoMatchingKey) {
     const found = shown(decodeProtectedHeader(token).kid, false);
-    return { reason: 'signature', claim: 'kid', expected: keys.ids(), found };
+    return { reason: 'signature', claim: 'kid', expected: `${keys.set?.ids()}`, found };
   }
   if (isClaimError(error)) {
     const { claim, payload } = error;

@@ -5,11 +5,13 @@ import { PUBLIC_ALGORITHMS } from '../config/credentials.ts';
 import { createWindows } from '../limits/rate-limits.ts';
 import { createKeySet, type KeySet, type KeySetOptions, unavailable } from './key-set.ts';
 
-export interface Keys extends Pick<KeySet, 'isReady' | 'age' | 'ids'> {
+export interface Keys {
   /** Verifies signature and claims. Throws jose's errors, whatever WebCrypto throws, and OVERLOADED while the key may be missing. */
   verify(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult>;
   /** Changes whenever the keys change; undefined while a verified token needs a new check. */
   generation(): unknown;
+  /** Absent for a key of the configuration. */
+  set?: KeySet;
 }
 
 /** How many fetches for key ids that the key set does not have may begin in how many milliseconds. */
@@ -24,9 +26,6 @@ export function createKeys(source: JwtKey, options: KeySetOptions): Keys {
   return {
     verify: (token, options) => jwtVerify(token, key, { ...options, algorithms }),
     generation: () => source,
-    isReady: () => true,
-    age: () => 0,
-    ids: () => '',
   };
 }
 
@@ -85,7 +84,8 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
   }
 
   return {
-    ...set,
+    set,
+    generation: set.generation,
     async verify(token, more) {
       const arrivedAt = performance.now();
       const options = { ...more, algorithms: PUBLIC_ALGORITHMS };

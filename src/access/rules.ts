@@ -10,6 +10,7 @@ import {
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLSchema,
+  getDirectiveValues,
   getNamedType,
   isAbstractType,
   isInputObjectType,
@@ -20,9 +21,17 @@ import {
 } from 'graphql';
 import type { Caller } from '../caller.ts';
 import { isScope, type Scope } from '../config/scopes.ts';
-import { directiveOf, INTROSPECTION } from '../directives.ts';
 import { ClientError } from '../errors.ts';
 import { isJson } from '../json.ts';
+
+/** The fields that return the schema; `_service` belongs to federation. */
+export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
+
+/** The arguments of a directive of the schema, with their defaults; undefined without it. */
+export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: { astNode?: object | null | undefined }) {
+  const directive = schema.getDirective(name);
+  return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
+}
 
 /** An `@access` directive, read. */
 export interface AccessRule {

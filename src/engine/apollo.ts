@@ -28,7 +28,7 @@ import { addHint, formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { type Size, withDefaults } from './operation-size.ts';
 import { planOf } from './plan.ts';
-import { completeResponse, formatResult, stringifyResult } from './response.ts';
+import { completeResponse, formatResult } from './response.ts';
 
 /** The header with which a client asks for the cost of its operation in `extensions`. */
 export const SHOW_COST = 'x-operation-cost';
@@ -70,7 +70,6 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     // A request with an authorization header needs a preflight, and there are no cookies. So it cannot be forged.
     csrfPrevention: { requestHeaders: ['x-apollo-operation-name', 'apollo-require-preflight', 'authorization'] },
     stopOnTerminationSignals: false,
-    stringifyResult,
     logger: log,
     plugins: [
       // Those that Apollo Server adds by itself: landing page, inline trace, reporting. That of cache control wraps every
@@ -192,9 +191,8 @@ async function executeChecked(
   if (result?.data === undefined) {
     const { document, operation } = cached;
     const [operationName, variableValues] = [operation.name?.value, request.variables];
-    const input = { schema, document, operationName, variableValues, contextValue };
-    // Coerces the variables again. Fields are wrapped: see `createWrappedSchema` in serve.ts.
-    result = await execute({ ...input, hideSuggestions: production });
+    // Coerces the variables again. Fields are wrapped: see `createSchema` and `countListItems`.
+    result = await execute({ schema, document, operationName, variableValues, contextValue });
   }
   const { complexity, budget, extensions, rules } = contextValue;
   if (!production) extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, size.fields) };
@@ -207,8 +205,9 @@ async function executeChecked(
   // A large response has three steps, each in a turn of its own: its last list is completed, it is measured, it is made into text.
   const turnIfLarge = () => limiter.turnAfter(complexity - size.complexity, caller.key);
   await turnIfLarge();
-  const singleResult = await formatResult(result, contextValue, report, turnIfLarge);
-  // Without it, Apollo Server would negotiate for each request.
-  const type = `${contextValue.mediaType}; charset=utf-8`;
-  return { http: { headers: new HeaderMap([['content-type', type]]) }, body: { kind: 'single', singleResult } };
+  const singleResult = formatResult(result, contextValue, report);
+  await turnIfLarge();
+  // Without a type, Apollo Server would negotiate for each request. The route sets the one that is sent.
+  const headers = new HeaderMap([['content-type', 'application/json']]);
+  return { http: { headers }, body: { kind: 'single', singleResult } };
 }

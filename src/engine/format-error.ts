@@ -1,6 +1,6 @@
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema, isEnumType } from 'graphql';
-import { ClientError, type UpstreamErrorCode } from '../errors.ts';
+import { ClientError, OVERLOADED_MESSAGE, type UpstreamErrorCode } from '../errors.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
 
 /** The longest message that a client gets, in characters: long enough for a sentence, too short to return a long input. */
@@ -13,7 +13,7 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   UPSTREAM_REJECTED: 'The referral and rewards service rejected the request.',
   UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service sent a response that cannot be used.',
   UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
-  OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
+  OVERLOADED: OVERLOADED_MESSAGE,
   CANCELLED: 'The client disconnected.',
 };
 

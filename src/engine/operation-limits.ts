@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { takeTurn } from '../turns.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
 
 /** The complexity, and the REST calls, of one unit: what an ordinary operation consumes of its caller's limit. */
@@ -27,7 +27,6 @@ export class OperationLimiter {
   /** The largest complexity of an operation with the real lengths of its lists. */
   readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
-  readonly #takeTurn = createTurns();
   /** Operations whose size does not depend on variables. */
   readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
@@ -82,7 +81,7 @@ export class OperationLimiter {
         const count = (list: unknown) => {
           const more = Array.isArray(list) ? list.length - assumed : 0;
           const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
-          return added > MAX_ADDED_IN_TURN ? this.#takeTurn(context.caller.key).then(() => list) : list;
+          return added > MAX_ADDED_IN_TURN ? takeTurn(context.caller.key).then(() => list) : list;
         };
         const found: unknown = resolve(parent, args, context, info);
         return found instanceof Promise ? found.then(count) : count(found);
@@ -92,7 +91,7 @@ export class OperationLimiter {
 
   /** Resolves in a turn of the event loop of its own, if the lists of an operation added so much to its complexity. */
   async turnAfter(added: number, callerKey: string): Promise<void> {
-    if (added > MAX_ADDED_IN_TURN) await this.#takeTurn(callerKey);
+    if (added > MAX_ADDED_IN_TURN) await takeTurn(callerKey);
   }
 
   /**

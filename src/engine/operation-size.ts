@@ -17,8 +17,8 @@ import {
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql';
-import { directiveOf, INTROSPECTION } from '../directives.ts';
-import { isJson } from '../json.ts';
+import { directiveOf, INTROSPECTION } from '../access/rules.ts';
+import { walk } from '../json.ts';
 
 /** The longest list that a field returns. Resolvers reject larger arguments. */
 const MAX_LIST_SIZE = 200;
@@ -198,16 +198,11 @@ export function repetitionsIn({ definitions }: DocumentNode): number {
   return all.flatMap((counts) => [...counts.values()]).reduce((sum, count) => sum + count ** 2, 0);
 }
 
-/** The values in a JSON value, with itself. Iterative, because deep nesting would overflow the stack. */
+/** The values in a JSON value, with itself. */
 function countValues(value: unknown): number {
-  let count = 0;
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const next = open.pop();
+  let count = 1;
+  walk(value, () => {
     count += 1;
-    if (Array.isArray(next)) open.push(...next);
-    // `Object.values` takes three times as long.
-    else if (isJson(next)) for (const name in next) open.push(next[name]);
-  }
+  });
   return count;
 }

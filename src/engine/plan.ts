@@ -1,7 +1,6 @@
 /* What developers see of an operation in `extensions.plan`. Not computed in production. */
 import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
-import type { AccessRules } from '../access/rules.ts';
-import { directiveOf } from '../directives.ts';
+import { type AccessRules, directiveOf } from '../access/rules.ts';
 import { type CachedOperation, onlyWith } from './documents.ts';
 import { reasonNotToCompile } from './jit-safety.ts';
 
@@ -14,13 +13,9 @@ export interface Plan {
   notCompiled: string | null;
 }
 
-const plans = new WeakMap<CachedOperation, Plan>();
-
 /** @param fields The number of its fields with fragments expanded. */
 export function planOf(schema: GraphQLSchema, rules: AccessRules, cached: CachedOperation, fields: number): Plan {
   const { document, operation } = cached;
-  const earlier = plans.get(cached);
-  if (earlier) return earlier;
   const notCompiled = cached.notCompiled ?? reasonNotToCompile(schema, document, operation, fields) ?? null;
   const plan: Plan = { scopes: [], fields: {}, notCompiled };
   const add = (list: string[], item: string | undefined) => item && !list.includes(item) && list.push(item);
@@ -40,6 +35,5 @@ export function planOf(schema: GraphQLSchema, rules: AccessRules, cached: Cached
       },
     }),
   );
-  plans.set(cached, plan);
   return plan;
 }

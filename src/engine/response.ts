@@ -6,13 +6,8 @@ import { formatError, isIntended } from './format-error.ts';
 
 /** Errors of one operation that are reported one by one. */
 const MAX_ERRORS = 100;
-/** The longest JSON text of a response's data, in bytes. */
-const MAX_RESPONSE = 4 * 1_024 * 1_024;
-/**
- * Data with at most this many counted characters always fits. A character takes at most 6 bytes, as an escape. A number counts as
- * two and takes at most 25. So 13 bytes for each are enough. An integer, because V8 allocates memory for other numbers.
- */
-const SAFE_CHARACTERS = Math.floor(MAX_RESPONSE / 13);
+/** The longest JSON text of a response, in bytes. */
+export const MAX_RESPONSE = 4 * 1_024 * 1_024;
 
 const TOO_LONG = {
   message: `The response is longer than ${MAX_RESPONSE} bytes. Ask for less at once.`,
@@ -41,54 +36,32 @@ function charactersOf(data: unknown): number {
   return characters;
 }
 
-/**
- * The texts that were made to measure the data of responses. `formatResult` keeps them here, and Apollo Server later passes the same
- * data to `stringifyResult`, which sends them.
- */
-const texts = new WeakMap<object, string>();
-
-/** The JSON text of a completed response, which has `extensions`. Its data may have been made into text before. */
-export function stringifyResult(result: FormattedExecutionResult): string {
-  const text = result.data && texts.get(result.data);
-  if (text === undefined) return JSON.stringify(result);
-  const { data: _, ...others } = result;
-  return `${JSON.stringify(others).slice(0, -1)},"data":${text}}`;
+/** What is sent in place of a response that is too long: of a mutation, what each write did. */
+export function refuseLength({ record, loaders, extensions }: Context) {
+  const errors = record.type === 'mutation' ? loaders.writes.errorOfEach(TOO_LONG) : [TOO_LONG];
+  record.codes = [TOO_LONG.extensions.code];
+  return { errors, data: null, extensions };
 }
 
-/** Whether the JSON text of data is too long for a response. Where the characters do not decide it, makes the text and keeps it. */
-async function measureAndKeepText(data: object | null | undefined, beforeText: () => Promise<void>): Promise<boolean> {
-  const characters = charactersOf(data);
-  if (!data || characters <= SAFE_CHARACTERS) return false;
-  if (characters > MAX_RESPONSE) return true;
-  await beforeText();
-  const text = JSON.stringify(data);
-  texts.set(data, text);
-  return Buffer.byteLength(text) > MAX_RESPONSE;
-}
-
-/**
- * The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. `beforeText` is
- * awaited before a long text is made, so that it is made in another turn of the event loop.
- */
-export async function formatResult(
+/** The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. */
+export function formatResult(
   { data, errors = [] }: ExecutionResult,
-  { caller, record, loaders, callContext }: Context,
+  context: Context,
   report: ReportError,
-  beforeText: () => Promise<void>,
-): Promise<FormattedExecutionResult<Record<string, unknown>>> {
-  const isMutation = record.type === 'mutation';
-  const tooLong = await measureAndKeepText(data, beforeText);
+): FormattedExecutionResult<Record<string, unknown>> {
+  const { caller, record, loaders, callContext } = context;
+  const tooLong = charactersOf(data) > MAX_RESPONSE;
   if (errors.length === 0 && data !== undefined && !tooLong) return { data };
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
   for (const error of shown) if (!isIntended(error)) report(error, callContext.requestId, caller.name);
-  if (tooLong) return { data: null, errors: isMutation ? loaders.writes.errorOfEach(TOO_LONG) : [TOO_LONG] };
+  if (tooLong) return refuseLength(context);
   const formatted = shown.map(format);
   if (next) {
     const message = `${1 + others.length} more errors of this operation are not listed.`;
     formatted.push({ message, extensions: { code: format(next).extensions?.['code'] } });
   }
-  const reported = isMutation ? formatted.map((error) => loaders.writes.addOutcome(error)) : formatted;
+  const reported = record.type === 'mutation' ? formatted.map((error) => loaders.writes.addOutcome(error)) : formatted;
   return { errors: reported, ...(data === undefined ? {} : { data }) };
 }
 

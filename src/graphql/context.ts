@@ -1,5 +1,5 @@
 import type { AccessRules } from '../access/rules.ts';
-import { type Caller, isServer } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -13,8 +13,6 @@ import { createWrites } from './writes.ts';
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {
   caller: Caller;
-  /** Of its response. */
-  mediaType: string;
   /** The complexity of the operation: measured before it, increased by lists that are longer than assumed. */
   complexity: number;
   /** The REST calls that it has taken, and may still take. */
@@ -73,25 +71,24 @@ export interface SharedContext extends Pick<LoaderDependencies, 'rest' | 'rates'
 }
 
 /** What is known of an operation when its execution begins. */
-type OperationStart = Pick<Context, 'caller' | 'mediaType' | 'record'> &
-  Pick<CallContext, 'requestId' | 'cancellation'>;
+type OperationStart = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation'>;
 
 export function createContext(options: SharedContext, start: OperationStart): Context {
-  const { requestId, caller, mediaType, record, cancellation } = start;
+  const { requestId, caller, record, cancellation } = start;
   const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
   const budget = createBudget(maxUpstreamCalls);
   const callContext: CallContext = {
     requestId,
     cancellation,
-    boundCaller: isServer(caller) ? undefined : caller.key,
+    boundCaller: caller.isServer ? undefined : caller.key,
     traceHeaders: record.trace.headers,
     onCall(ended, playerUniqueId) {
       record.calls.push(ended);
-      if (isServer(caller)) record.players = (record.players ?? new Set()).add(playerUniqueId);
+      if (caller.isServer) record.players = (record.players ?? new Set()).add(playerUniqueId);
     },
   };
   const loaders = new Loaders({ rest, callContext, caller, record, budget, rates, onBatch });
   const extensions = { requestId };
   // biome-ignore format: in one line. Without a spread, because V8 would give each context a hidden class of its own.
-  return { caller, mediaType, complexity: 0, budget, callContext, loaders, idempotency, hashFriend, rules, record, extensions };
+  return { caller, complexity: 0, budget, callContext, loaders, idempotency, hashFriend, rules, record, extensions };
 }

@@ -120,65 +120,64 @@ redis.call('DEL', KEYS[1])
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 
-/** For how many keys changes wait for Redis to take them, and how often one of them is tried, in milliseconds. */
+/** For how many keys changes wait for Redis to take them, and how often one of them is sent again, in milliseconds. */
 const MAX_LATE = 10_000;
-const TRY_LATE_MS = 1_000;
+const SEND_AGAIN_MS = 1_000;
 
 /** A command that Redis has not taken. `entry` is the outcome that it stores; until then this process responds with it. */
 type Change = (() => Promise<unknown>) & { entry?: string };
+/** The changes of one key in their order; `sending` while they are sent again. */
+type Late = { changes: Change[]; sending?: Promise<void> | undefined };
 
 /** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */
 export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): KeyStore {
   /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
-  const late = new LRUCache<string, Change[]>({ max: MAX_LATE, ttl: KEPT_MS });
-  let timer: NodeJS.Timeout | undefined;
+  const late = new LRUCache<string, Late>({ max: MAX_LATE, ttl: KEPT_MS });
+  let isScheduled = false;
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
     withLongTimeout(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
-  const tryLater = () => {
-    if (!timer) timer = setTimeout(tryOne, TRY_LATE_MS).unref();
+  const sendLater = () => {
+    if (!isScheduled) setTimeout(sendOldest, SEND_AGAIN_MS).unref();
+    isScheduled = true;
   };
   const change = (key: string, ask: Change): Promise<unknown> =>
     ask().catch(() => {
-      const changes = late.get(key) ?? [];
-      changes.push(ask);
-      late.set(key, changes);
-      tryLater();
+      const one = late.get(key) ?? { changes: [] };
+      one.changes.push(ask);
+      late.set(key, one);
+      sendLater();
     });
-  /** The keys whose late changes are sent to Redis now. */
-  const trying = new Map<string, Promise<void>>();
-  /** Sends the late changes of a key again, in their order, until Redis does not take one. Never rejects. */
-  async function tryLate(key: string): Promise<void> {
-    const changes = late.get(key) ?? [];
-    try {
-      for (; changes[0]; changes.shift()) await changes[0]();
+  /** Sends the changes of a key again, until Redis does not take one. Never rejects. */
+  function sendAgain(key: string): Promise<void> | undefined {
+    const one = late.get(key);
+    if (!one) return undefined;
+    const sendAll = async () => {
+      for (; one.changes[0]; one.changes.shift()) await one.changes[0]();
       late.delete(key);
-    } catch {
-      tryLater();
-    }
-    trying.delete(key);
+    };
+    const ended = () => {
+      one.sending = undefined;
+    };
+    one.sending ??= sendAll().catch(sendLater).finally(ended);
+    return one.sending;
   }
-  const changeLate = (key: string): Promise<void> => {
-    const changing = trying.get(key) ?? tryLate(key);
-    if (late.has(key)) trying.set(key, changing);
-    return changing;
-  };
-  const changeAllLate = () => Promise.all([...late.keys()].map(changeLate));
-  /** Tries one key. If Redis accepts it, the others are sent too. */
-  async function tryOne(): Promise<void> {
-    timer = undefined;
-    const [key] = late.keys();
-    if (key !== undefined) await changeLate(key);
-    if (key !== undefined && !late.has(key)) await changeAllLate();
+  const sendAllAgain = () => Promise.all([...late.keys()].map(sendAgain));
+  /** If Redis takes the changes of one key, those of the others are sent too. */
+  async function sendOldest(): Promise<void> {
+    isScheduled = false;
+    const [key = ''] = late.keys();
+    await sendAgain(key);
+    if (!late.has(key)) await sendAllAgain();
   }
   const release = (key: Key, entry: string) => change(key.key, () => run(RELEASE, key, entry));
-  redis.on('ready', changeAllLate);
+  redis.on('ready', sendAllAgain);
   return {
     async claim(key, claim) {
-      const known = late.get(key.key)?.at(-1)?.entry;
+      const known = late.get(key.key)?.changes.at(-1)?.entry;
       if (known !== undefined) return { entry: known, ageMs: 0 };
       const mayArrive = redis.status === 'ready';
       // Otherwise each claim of a client that repeats the key without a pause would add a change.
-      if (late.has(key.key)) await changeLate(key.key);
+      await sendAgain(key.key);
       if (late.has(key.key)) throw new Error('Redis does not take earlier changes of this key.');
       try {
         const found = await run(CLAIM, key, claim);
@@ -196,8 +195,8 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
     },
     release,
     async finish() {
-      await changeAllLate();
-      for (let left = 2; late.size > 0 && left > 0; left -= 1) await sleep(TRY_LATE_MS).then(changeAllLate);
+      await sendAllAgain();
+      for (let left = 2; late.size > 0 && left > 0; left -= 1) await sleep(SEND_AGAIN_MS).then(sendAllAgain);
     },
   };
 }

@@ -3,7 +3,7 @@
  * before anything is sent. A claim without an outcome when its operation's deadline is over counts as UNKNOWN.
  */
 import { hash, randomUUID } from 'node:crypto';
-import { type Caller, isServer } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
@@ -46,7 +46,7 @@ export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyK
     const key = {
       key: hashOf([caller.key, playerUniqueId, idempotencyKey]),
       caller: hashOf(caller.key),
-      max: isServer(caller) ? maxKeys.server : maxKeys.player,
+      max: caller.isServer ? maxKeys.server : maxKeys.player,
     };
     const input = inputOf(keyed);
     const lastsMs = Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;

@@ -25,26 +25,20 @@ const resolvers: Resolvers = {
 };
 
 /**
- * The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules.
- * @param personalIds Whether ids of players are personal data. Default: false.
+ * The executable schema: the SDL of all `.graphql` files in a directory, with resolvers, access rules and audit.
+ * @param federation Whether it is a subgraph of federation 2, with `_entities` and `_service`.
+ * @param personalIds Whether ids of players are personal data.
  */
-export function createSchema(directory: URL, personalIds?: boolean) {
-  return build(readTypeDefs(directory), [resolvers], personalIds);
-}
-
-/** The same as a subgraph of federation 2, with `_entities` and `_service`. */
-export function createSubgraph(directory: URL, personalIds?: boolean) {
-  const sdl = subgraphSdl(createSchema(directory, personalIds).schema);
-  const typeDefs = [...readTypeDefs(directory), ...readTypeDefs(new URL('federation/', directory))];
-  const ofFederation = {
-    Query: { ...entityQueries, _service: () => ({ sdl }) },
-    _Entity: { __resolveType: () => 'Player' },
-  };
-  return build(typeDefs, [resolvers, ofFederation], personalIds);
-}
-
-function build(typeDefs: string[], implementation: IResolvers[], personalIds?: boolean) {
-  const schema = makeExecutableSchema({ typeDefs, resolvers: [...implementation, scalars] });
+export function createSchema(directory: URL, federation = false, personalIds = false) {
+  const typeDefs = readTypeDefs(directory);
+  const implementation: IResolvers[] = [resolvers, scalars];
+  if (federation) {
+    const sdl = subgraphSdl(createSchema(directory, false, personalIds).schema);
+    typeDefs.push(...readTypeDefs(new URL('federation/', directory)));
+    const Query = { ...entityQueries, _service: () => ({ sdl }) };
+    implementation.push({ Query, _Entity: { __resolveType: () => 'Player' } });
+  }
+  const schema = makeExecutableSchema({ typeDefs, resolvers: implementation });
   const rules = enforceAccess(schema, personalIds);
   auditDeletions(schema);
   return { schema, rules };

@@ -101,10 +101,6 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     if (record) record.ms = performance.now() - record.started;
     // After the response is handed to the socket.
     if (record) process.nextTick(finish, observation, record, reply, payload);
-    // What Chrome asks before a public website calls a private address. The CORS plugin does not know it.
-    const isPrivate = raw.headers['access-control-request-private-network'] === 'true';
-    if (isPrivate && reply.hasHeader('access-control-allow-origin'))
-      void reply.header('access-control-allow-private-network', 'true');
     // What is left of a body that was not read must not be taken for the next request.
     if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);

@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts';
 import { SHOW_COST } from '../engine/apollo.ts';
 import type { createTextCheck } from '../engine/check-text.ts';
 import { formatError } from '../engine/format-error.ts';
+import { MAX_RESPONSE, refuseLength } from '../engine/response.ts';
 import { type Context, createContext, type SharedContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { CLIENT_GONE, checkContent, hasBody, parseBodies, readBody, responseType } from './body.ts';
@@ -138,9 +139,12 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
-  const context = createContext(route.sharedContext, { requestId, caller, mediaType, record, cancellation });
+  const context = createContext(route.sharedContext, { requestId, caller, record, cancellation });
   const executed = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
-  const text = applyResponse(await executed.finally(() => cancellation.end()), reply);
+  const whole = applyResponse(await executed.finally(() => cancellation.end()), reply);
+  // A character takes at most three bytes.
+  const isTooLong = whole.length > MAX_RESPONSE / 3 && Buffer.byteLength(whole) > MAX_RESPONSE;
+  const text = isTooLong ? JSON.stringify(refuseLength(context)) : whole;
   if (text.length > LONG_TEXT) await nextTurn();
   // Encoded once for its length and for the socket, unless it is short: Node sends a short text in one piece with its headers.
   const payload = text.length > LONG_TEXT ? Buffer.from(text) : text;
@@ -159,6 +163,7 @@ function applyResponse({ status = 200, headers, body }: HTTPGraphQLResponse, rep
   if (body.kind === 'chunked') throw new Error('The schema has no incremental delivery.');
   void reply.code(status);
   for (const [name, value] of headers) void reply.header(name, value);
+  void reply.type(`${responseType(reply.request.headers)}; charset=utf-8`);
   if (status < 400) return body.string;
   const { extensions = { requestId: reply.request.id }, ...response } = JSON.parse(body.string);
   return JSON.stringify({ ...response, extensions });

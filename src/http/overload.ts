@@ -4,9 +4,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { type Caller, isServer } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
-import { requestError } from '../errors.ts';
+import { OVERLOADED_MESSAGE, requestError } from '../errors.ts';
 
 /** The average delay of the event loop above which requests are refused, in milliseconds. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
@@ -31,9 +31,8 @@ const MAX_CALLERS = 10_000;
 
 const UNDER_PRESSURE = 'the event loop is late, or the heap is nearly full';
 const FULL = 'as many operations in flight as allowed';
-const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
 /** Created once: creating an error is the most expensive part of a refusal. */
-export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: 1_000 });
+export const OVERLOADED = requestError('OVERLOADED', 503, OVERLOADED_MESSAGE, { retryable: true, retryAfterMs: 1_000 });
 
 /**
  * Tells whether the event loop was late in the last second, or the heap is nearly full. Not by @fastify/under-pressure: it reads the
@@ -121,7 +120,7 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
       const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
       byCaller.set(caller.key, own);
       if (all.requests >= max.all) return `all callers together have ${FULL}`;
-      if (own.requests >= (isServer(caller) ? max.server : max.player)) return `this caller has ${FULL}`;
+      if (own.requests >= (caller.isServer ? max.server : max.player)) return `this caller has ${FULL}`;
       let users = 0;
       let held = 0;
       const count = (requests: number, bytes: number) => {

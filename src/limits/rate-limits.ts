@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Caller, isServer } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
 import type { OptionalRedis } from '../redis-timeout.ts';
@@ -32,7 +32,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   });
   const players = limits('', rates.operations, rates.couponReads, 10);
   const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200);
-  const limitsOf = (caller: Caller) => (isServer(caller) ? servers : players);
+  const limitsOf = (caller: Caller) => (caller.isServer ? servers : players);
   const failures = windows('failures', rates.failedAuthentications);
   const keyOfAddress = createAddressKeys(failures.windowMs);
   /** No single operation is impossible: at most the whole burst is consumed at once. */

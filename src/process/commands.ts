@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createPseudonyms } from '../caller.ts';
 import type { Config } from '../config/config.ts';
-import { createSchema, createSubgraph } from '../graphql/schema.ts';
+import { createSchema } from '../graphql/schema.ts';
 import { readManifest } from '../persisted-operations/manifest.ts';
 import { SCHEMA_DIRECTORY } from '../serve.ts';
 
@@ -36,8 +36,7 @@ export async function outputOf(args: readonly string[], config: Config): Promise
 /** The version, each setting with where it came from, what the files hold, and the memory. */
 function check(config: Config): string[] {
   const files = config.PERSISTED_OPERATIONS_FILE;
-  const create = config.FEDERATION ? createSubgraph : createSchema;
-  const { schema } = create(SCHEMA_DIRECTORY, config.PLAYER_IDS === 'personal');
+  const { schema } = createSchema(SCHEMA_DIRECTORY, config.FEDERATION, config.PLAYER_IDS === 'personal');
   const operations = files.length > 0 && readManifest(files, { schema, maxTokens: config.MAX_TOKENS }).byId.size;
   const { heapMb, memoryMb, warnings } = memory();
   return [

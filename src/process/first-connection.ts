@@ -1,34 +1,23 @@
 /* One connection to a REST service with TLS at the start: a wrong certificate is in the log before the first call fails. */
-import { isIP } from 'node:net';
-import { connect } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { secureContext } from '../config/tls.ts';
 import { proxyFor } from '../egress-proxy.ts';
-import { isTlsRefusal, UpstreamError } from '../rest/upstream-error.ts';
+import { createConnector } from '../rest/connect.ts';
+import { getPlayer } from '../rest/endpoints.ts';
+import { errorOf, isTlsRefusal } from '../rest/upstream-error.ts';
 import { explain } from './advice.ts';
 
 /** Sends nothing and delays nothing. With an egress proxy it does nothing: `--probe` finds the mistake there. */
 export function tryTls(rest: Config['rest'], log: Logger): void {
-  const { baseUrl, proxy, timeoutMs, tls = {} } = rest;
+  const { baseUrl, proxy } = rest;
   if (baseUrl?.protocol !== 'https:' || proxyFor(baseUrl, proxy)) return;
-  const host = baseUrl.hostname.replace(/^\[|\]$|\.$/g, '');
-  const socket = connect({
-    host,
-    port: Number(baseUrl.port || 443),
-    servername: isIP(host) ? '' : host,
-    ...secureContext(tls),
-  });
-  let isOpen = false;
-  socket.setTimeout(timeoutMs, () => socket.destroy());
-  socket.once('secureConnect', () => {
-    isOpen = true;
+  const warn = (error: Error) => log.warn(explain(errorOf(getPlayer, error), rest));
+  const { hostname, port, protocol } = baseUrl;
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  createConnector(baseUrl.origin, rest)({ host, hostname: host, port, protocol }, (error, socket) => {
+    if (error) return warn(error);
+    // With TLS 1.3 a client certificate is refused after the handshake. Other errors then only mean that the server closed first.
+    socket.once('error', (cause) => isTlsRefusal(cause) && warn(cause)).unref();
     socket.end();
   });
-  socket.once('error', (cause) => {
-    // With TLS 1.3 a client certificate is refused after the handshake. Other errors then only mean that the server closed first.
-    if (isOpen && !isTlsRefusal(cause)) return;
-    log.warn(explain(new UpstreamError('UPSTREAM_UNAVAILABLE', 'no connection', { cause }), rest));
-  });
-  socket.unref();
 }

@@ -20,7 +20,9 @@ const MAX_CALL_MS = 5_000;
 
 /** Asks the REST service, the key set and Redis at once. Resolves to the mistakes. @param languages What `lang` clients ask for. */
 export async function probe(config: Config, languages: readonly string[]): Promise<string[]> {
-  const parts = await Promise.all([probeRest(config, languages), probeKeySet(config), probeRedis(config)]);
+  const { REDIS_URL: url } = config;
+  const ofRedis = url ? import('./redis.ts').then(({ probeRedis }) => probeRedis(url, config, REPLY_MS)) : [];
+  const parts = await Promise.all([probeRest(config, languages), probeKeySet(config), ofRedis]);
   return parts.flat();
 }
 
@@ -51,13 +53,6 @@ async function compareClocks(url: URL, proxy: EgressProxy | undefined): Promise<
   if (!(Math.abs(seconds) > LEEWAY_SECONDS)) return [];
   const how = `${Math.abs(seconds)} seconds ${seconds > 0 ? 'ahead of' : 'behind'}`;
   return [`JWT_JWKS_URL: the clock of this machine is ${how} that of ${url.host}; set the one that is wrong`];
-}
-
-async function probeRedis({ REDIS_URL: url, redisTls: tls, rest }: Config): Promise<string[]> {
-  if (!url) return [];
-  const { probeRedis } = await import('./redis.ts');
-  const account = { baseUrl: (rest.baseUrl ?? '').toString(), apiKey: rest.apiKey };
-  return await probeRedis(url, account, { timeoutMs: REPLY_MS, tls });
 }
 
 /** A player is found or not, a 404 has no code of an unknown player, or the call failed. */

@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { getDefaultAutoSelectFamilyAttemptTimeout, isIP } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis, type RedisOptions } from 'ioredis';
+import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import { reveal, type Secret } from '../config/secret.ts';
-import { secureContext, type Tls } from '../config/tls.ts';
+import { secureContext } from '../config/tls.ts';
 import { createRedisTimeout } from '../redis-timeout.ts';
 
 /** How often Redis is checked, and the least time between two connections to another primary, in milliseconds. */
@@ -31,7 +32,7 @@ const NO_USE: [RegExp, string][] = [
 ];
 
 /**
- * The commands of the gateway's scripts beside SET. A Redis that does not allow one of them is reported like one that takes no
+ * The commands of the scripts of limits and idempotency keys beside SET. A Redis that does not allow one of them is reported like one that takes no
  * writes. DEL comes first, because the key can be a text, or the hash that another replica has just made.
  */
 const USE_ALL = `
@@ -42,18 +43,16 @@ redis.call('HDEL', KEYS[1], 'b')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `;
 
-type Account = { baseUrl: string; apiKey: Secret };
 type Handling = Pick<RedisOptions, 'retryStrategy' | 'reconnectOnError' | 'commandTimeout'>;
-type ConnectionOptions = { timeoutMs: number; tls?: Tls | undefined };
 
 const useOf = (error: string | undefined) => NO_USE.find(([pattern]) => pattern.test(error ?? ''))?.[1];
 
 /** The options in the query of `REDIS_URL` that are used. */
 const OF_URL = ['db', 'family', 'keyPrefix', 'password', 'username'];
 
-/** Begins to connect. Keys have the prefix of the account. */
-function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Handling): Redis {
-  const id = hash('sha256', JSON.stringify([account.baseUrl, reveal(account.apiKey)]), 'base64url').slice(0, 16);
+/** Begins to connect. Keys have a prefix of the REST service and its key: gateways of two accounts can use one Redis. */
+function openRedis(url: Secret, restUrl: string, { rest, redisTls }: Config, more: Handling): Redis {
+  const id = hash('sha256', JSON.stringify([restUrl, reveal(rest.apiKey)]), 'base64url').slice(0, 16);
   const address = new URL(reveal(url));
   // Node sends it in SNI only when it is given. Managed services and balancers choose the Redis by it.
   const host = address.hostname.replace(/^\[|\]$|\.$/g, '');
@@ -65,7 +64,9 @@ function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Ha
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     enableReadyCheck: false, // It asks INFO, which some users may not, and some proxies do not know.
-    ...(address.protocol === 'rediss:' && { tls: { ...secureContext(tls ?? {}), servername: isIP(host) ? '' : host } }),
+    ...(address.protocol === 'rediss:' && {
+      tls: { ...secureContext(redisTls ?? {}), servername: isIP(host) ? '' : host },
+    }),
     connectTimeout: connectMs(),
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
     disconnectTimeout: 100, // ioredis also waits when the connection is closed already.
@@ -80,17 +81,15 @@ function openRedis(url: Secret, account: Account, tls: Tls | undefined, more: Ha
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
  * again. Throws a ConfigError for a node of a cluster that has other keys, and for a Sentinel. Commands reject at once while Redis
  * is not connected, and otherwise after 10 seconds without an answer: callers have an end of their own.
- * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
- * @param options How long Redis may take to answer, and the certificates for `rediss:`.
  */
-export async function connectRedis(url: Secret, account: Account, log: FastifyBaseLogger, options: ConnectionOptions) {
+export async function connectRedis(url: Secret, restUrl: string, config: Config, log: FastifyBaseLogger) {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   const mayReconnect = () => {
     if (performance.now() - reconnectedAt < CHECK_MS) return false;
     reconnectedAt = performance.now();
     return true;
   };
-  const redis = openRedis(url, account, options.tls, {
+  const redis = openRedis(url, restUrl, config, {
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
     reconnectOnError: ({ message }) => message.startsWith('READONLY') && mayReconnect(),
   });
@@ -109,7 +108,7 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
     }
     problem = found;
   };
-  const withLongTimeout = createRedisTimeout(options.timeoutMs, 0);
+  const withLongTimeout = createRedisTimeout(config.REDIS_TIMEOUT_MS, 0);
   // A write: a Redis that is full, or a replica, still answers reads. Not in a script, where Redis 6 has other messages.
   let isAllowed = false;
   const ask = () =>
@@ -141,7 +140,7 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
     redis,
     /** For what can be done without Redis. */
     withTimeout: createRedisTimeout(),
-    /** For what cannot: rejects when Redis takes longer than `timeoutMs`. */
+    /** For what cannot: rejects when Redis takes longer than `REDIS_TIMEOUT_MS`. */
     withLongTimeout,
     /** Whether Redis is connected and accepted the last write. */
     isUp: () => redis.status === 'ready' && !problem,
@@ -154,12 +153,8 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
 }
 
 /** What is wrong with `REDIS_URL`, found without a write. */
-export async function probeRedis(
-  url: Secret,
-  account: Account,
-  { timeoutMs, tls }: ConnectionOptions,
-): Promise<string[]> {
-  const redis = openRedis(url, account, tls, { commandTimeout: timeoutMs, retryStrategy: () => null });
+export async function probeRedis(url: Secret, config: Config, timeoutMs: number): Promise<string[]> {
+  const redis = openRedis(url, '', config, { commandTimeout: timeoutMs, retryStrategy: () => null });
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_MS) });
     const [[role], info] = await Promise.all([

@@ -56,12 +56,7 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
   let serving: Awaited<ReturnType<typeof serve>> | undefined;
   const address = { host: config.MANAGEMENT_HOST, port: config.MANAGEMENT_PORT };
   const management = lifecycle.stopAtEnd(await startManagement(address, lifecycle, () => serving, log));
-  const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
-  const connect = async (url: Secret) =>
-    (await import('./redis.ts')).connectRedis(url, account, log, {
-      timeoutMs: config.REDIS_TIMEOUT_MS,
-      tls: config.redisTls,
-    });
+  const connect = async (url: Secret) => (await import('./redis.ts')).connectRedis(url, restUrl, config, log);
   const shared = config.REDIS_URL && lifecycle.stopAtEnd(await connect(config.REDIS_URL));
   const options = { draining: lifecycle.draining, shared, droppedLines };
   serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { lookUp } from '../look-up.ts';
+import { lookUp } from '../egress-proxy.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;

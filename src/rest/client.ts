@@ -8,12 +8,13 @@ import { createBreakers, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import { Connections, createPoolOpener } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
-import { checkPlayer, decodePlayer, decodeUpsert } from './decode/player.ts';
+import { checkPlayer, decodePlayer } from './decode/player.ts';
+import { identifier } from './decode/properties.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
 import type { UpstreamRequest } from './exchange.ts';
 import { Queue } from './queue.ts';
-import { Call, type CallContent, type CallOptions, type EndpointState } from './send.ts';
+import { Call, type CallContent, type EndpointState } from './send.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
@@ -62,11 +63,8 @@ export function createRestClient(options: RestClientOptions) {
     state: EndpointState,
     callContext: CallContext,
     content: CallContent,
-    decode: CallOptions<Result>['decode'],
-  ) => {
-    const checkAndDecode = (body: Json) => decode(checkPlayer(body, content.playerUniqueId));
-    return new Call(state, { content, callContext, decode: checkAndDecode }).send();
-  };
+    decode: (body: Json) => Result,
+  ) => new Call(state, content, callContext, (body) => decode(checkPlayer(body, content.playerUniqueId))).send();
 
   return {
     getPlayer: (playerUniqueId: string, lang: string | undefined, callContext: CallContext) =>
@@ -82,9 +80,9 @@ export function createRestClient(options: RestClientOptions) {
         decodeReferrals(body, playerUniqueId, warn, callContext.wanted),
       ),
     upsertPlayer: (body: endpoints.PlayerUpsertRequest, callContext: CallContext) =>
-      call(states.upsertPlayer, callContext, { playerUniqueId: body.playerUniqueId, body }, (response) =>
-        decodeUpsert(response, serviceIdField, warn),
-      ),
+      call(states.upsertPlayer, callContext, { playerUniqueId: body.playerUniqueId, body }, (response) => ({
+        serviceId: identifier(response[serviceIdField], 'upsert.serviceId', warn),
+      })),
     deletePlayer: (playerUniqueId: string, callContext: CallContext) =>
       call(states.deletePlayer, callContext, { playerUniqueId }, () => 'deleted' as const),
     trackEvents: (body: endpoints.TrackEventsRequest, callContext: CallContext) =>

@@ -75,26 +75,22 @@ export function mayBeOtherHost(status: number, contentType: unknown): boolean {
   return status >= 500 || status === 421 || (status >= 300 && (status < 400 || /^text\//i.test(String(contentType))));
 }
 
-export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'idleMs' | 'tls' | 'proxy'> {
-  /** How long a connection may take to open, in milliseconds. */
-  timeoutMs: number;
-}
+/** `timeoutMs`: how long a connection may take to open. */
+type ConnectOptions = Pick<Config['rest'], 'timeoutMs' | 'tls' | 'proxy'>;
+type PoolOptions = ConnectOptions & Pick<Config['rest'], 'connections' | 'idleMs'>;
 
-/**
- * Returns what opens a Pool of connections to one origin. They are opened when they are needed, and closed by the gateway when
- * they are idle. Each request needs a timeout of its own: undici's body timeout starts again with each byte.
- */
-export function createPoolOpener(origin: string, options: ConnectOptions): () => Pool {
-  const { connections, timeoutMs, idleMs } = options;
-  const url = new URL(origin);
-  const uri = proxyFor(url, options.proxy);
+/** Returns what opens connections to one origin: through the proxy if one leads there. */
+export function createConnector(origin: string, options: ConnectOptions): buildConnector.connector {
+  const { timeoutMs } = options;
+  const uri = proxyFor(new URL(origin), options.proxy);
   const tls = secureContext(options.tls ?? {});
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
   const opening = { timeout: timeoutMs, lookup: createLookup(avoided) };
+  if (uri !== undefined) return tunnelled(uri, opening, buildConnector({ ...tls, timeout: timeoutMs }));
   const open = buildConnector({ ...tls, ...opening });
   // Node says which addresses it tried, in their order: all but the last could not be reached in time, also when the connection
   // was not opened.
-  const direct: buildConnector.connector = (to, done) => {
+  return (to, done) => {
     // Its type says that nothing is returned.
     const socket: unknown = open(to, (...result) => {
       const { autoSelectFamilyAttemptedAddresses: tried = [] } = Object(socket);
@@ -102,7 +98,17 @@ export function createPoolOpener(origin: string, options: ConnectOptions): () =>
       done(...result);
     });
   };
+}
+
+/**
+ * Returns what opens a Pool of connections to one origin. They are opened when they are needed, and closed by the gateway when
+ * they are idle. Each request needs a timeout of its own: undici's body timeout starts again with each byte.
+ */
+export function createPoolOpener(origin: string, options: PoolOptions): () => Pool {
+  const { connections, idleMs } = options;
+  const connect = withoutContinue(createConnector(origin, options));
   const poolOptions: Pool.Options = {
+    connect,
     connections,
     // One request at a time, so that a response cannot be assigned to another request.
     pipelining: 1,
@@ -113,8 +119,7 @@ export function createPoolOpener(origin: string, options: ConnectOptions): () =>
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   };
-  const connect = uri === undefined ? direct : tunnelled(uri, opening, buildConnector({ ...tls, timeout: timeoutMs }));
-  return () => keepingClients(new Pool(origin, { ...poolOptions, connect: withoutContinue(connect) }));
+  return () => keepingClients(new Pool(origin, poolOptions));
 }
 
 /**

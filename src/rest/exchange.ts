@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
-import { isJson } from '../json.ts';
-import { createTurns } from '../turns.ts';
+import { isJson, parseJson } from '../json.ts';
+import { takeTurn } from '../turns.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Lease } from './queue.ts';
@@ -21,7 +21,6 @@ const LARGE_RESPONSE_BYTES = 65_536;
 /** Requests are dispatched, and responses read, in parts; see batchPerTick. */
 const atEndOfCallback = batchPerTick(process.nextTick);
 const afterSockets = batchPerTick(setImmediate);
-const takeTurn = createTurns();
 
 export type UpstreamRequest = Dispatcher.DispatchOptions;
 
@@ -160,15 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const isWrite = this.#options.endpoint.method !== 'GET';
     const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
-    else if (isWrite && (this.#status > 200 || isWholeObject(body))) this.#respond(body);
+    else if (isWrite && (this.#status > 200 || isJson(parseJson(body.toString().trim())))) this.#respond(body);
     else this.#resolve(error);
-  }
-}
-
-function isWholeObject(body: Buffer): boolean {
-  try {
-    return isJson(JSON.parse(body.toString().trim()));
-  } catch {
-    return false;
   }
 }

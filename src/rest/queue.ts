@@ -54,7 +54,7 @@ export class Lease {
     const { state } = this;
     this.state = 'released';
     if (state === 'granted') this.#queue.release(this);
-    if (state === 'pending') this.#queue.giveUp(this);
+    if (state === 'pending') this.#queue.withdraw(this);
   }
 }
 
@@ -133,7 +133,7 @@ export class Queue {
   }
 
   /** Removes a lease that is pending. Called by it alone. */
-  giveUp(lease: Lease): void {
+  withdraw(lease: Lease): void {
     this.#remove(lease);
     // A flow that is alone now may have more.
     this.#grantNext();

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { UpstreamErrorCode } from '../errors.ts';
-import { isJson, type Json } from '../json.ts';
+import { isJson, type Json, parseJson } from '../json.ts';
 import type { Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { UpstreamResponse } from './exchange.ts';
@@ -64,7 +64,7 @@ export function readResponse(
   observer: Observer,
 ): Json | null | UpstreamError {
   const { status, headers } = response;
-  const json = parseJson(response, observer);
+  const json = readBody(response, observer);
   const serviceCode = codeOf(json);
   const failed = (code: UpstreamErrorCode, retryAfterMs?: number, reason = '') => {
     const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
@@ -133,18 +133,13 @@ function isResult(json: Json, { method }: Endpoint): boolean {
 }
 
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */
-function parseJson({ headers, body }: UpstreamResponse, { decodeWarning }: Observer): unknown {
+function readBody({ headers, body }: UpstreamResponse, { decodeWarning }: Observer): unknown {
   const text = inUtf8(body, headers['content-type']).toString().trim();
-  try {
-    return JSON.parse(text);
-  } catch {}
-  try {
-    const value: unknown = JSON.parse(inJson(text));
-    decodeWarning?.('wrong-type', 'body');
-    return value;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  const mended = parseJson(inJson(text));
+  if (mended !== undefined) decodeWarning?.('wrong-type', 'body');
+  return mended;
 }
 
 /** Strings, also one without an end, so that no text is read twice, and the numbers that JSON does not have. */

@@ -42,17 +42,12 @@ export interface CallContent {
   body?: PlayerUpsertRequest | TrackEventsRequest;
 }
 
-export interface CallOptions<Result> {
-  content: CallContent;
-  callContext: CallContext;
-  /** Makes the result of the body of a success. */
-  decode(body: Json): Result;
-}
-
 /** One call: the loop of its attempts. In one async function, because thousands can wait: 3.4 KB each, 5.0 KB with four. */
 export class Call<Result> {
   readonly #state: EndpointState;
-  readonly #options: CallOptions<Result>;
+  readonly #content: CallContent;
+  readonly #callContext: CallContext;
+  readonly #decode: (body: Json) => Result;
   readonly #breaker: Breaker;
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
@@ -65,10 +60,13 @@ export class Call<Result> {
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
 
-  constructor(state: EndpointState, options: CallOptions<Result>) {
+  /** @param decode Makes the result of the body of a success. */
+  constructor(state: EndpointState, content: CallContent, callContext: CallContext, decode: (body: Json) => Result) {
     this.#state = state;
-    this.#options = options;
-    this.#breaker = state.breakers.of(options.content.lang);
+    this.#content = content;
+    this.#callContext = callContext;
+    this.#decode = decode;
+    this.#breaker = state.breakers.of(content.lang);
     const times = { began: performance.now(), ms: 0, queueMs: 0, attempts: 0 };
     this.#record = { endpoint: state.endpoint, ...times, status: undefined, error: undefined };
   }
@@ -79,7 +77,7 @@ export class Call<Result> {
    */
   async send(): Promise<Result | null> {
     const { endpoint, createRequest, retryBudget, observer, queue } = this.#state;
-    const { content, callContext, decode } = this.#options;
+    const [content, callContext] = [this.#content, this.#callContext];
     const request = createRequest(endpoint, content, callContext);
     const onCancel = () => this.#cancel();
     callContext.cancellation.listeners.add(onCancel);
@@ -95,7 +93,7 @@ export class Call<Result> {
         if (lease.state === 'pending') await lease.wait();
         const response = lease.aborted ?? (await this.#startExchange(lease, request, permit).response);
         const meaning = this.#endAttempt(permit, response);
-        if (!(meaning instanceof Error)) return meaning === null ? null : decode(meaning);
+        if (!(meaning instanceof Error)) return meaning === null ? null : this.#decode(meaning);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(meaning);
         if (delayMs === undefined) throw meaning;
         observer.retry?.(endpoint.name);
@@ -116,8 +114,7 @@ export class Call<Result> {
 
   #startExchange(lease: Lease, request: UpstreamRequest, permit: Permit): Exchange {
     const { endpoint, connections } = this.#state;
-    const { callContext, content } = this.#options;
-    const turnKey = callContext.boundCaller ?? content.playerUniqueId;
+    const turnKey = this.#callContext.boundCaller ?? this.#content.playerUniqueId;
     const beforeSending = (now: number) => this.#beforeSending(permit, now);
     this.#exchange = new Exchange(request, { endpoint, connections, lease, turnKey, beforeSending });
     return this.#exchange;
@@ -128,7 +125,7 @@ export class Call<Result> {
     const { endpoint, timeoutMs } = this.#state;
     this.#breaker.check(permit);
     // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
-    if (now - this.#queuedAt > this.#options.callContext.cancellation.deadline - now) throw noConnection(endpoint);
+    if (now - this.#queuedAt > this.#callContext.cancellation.deadline - now) throw noConnection(endpoint);
     this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
     this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
   }
@@ -146,13 +143,13 @@ export class Call<Result> {
   }
 
   #cancel(): void {
-    const { reason } = this.#options.callContext.cancellation;
+    const { reason } = this.#callContext.cancellation;
     // A sent request continues until its own timeout in two cases: the operation is over, because aborting closes the connection;
     // a write whose client disconnected, because its outcome is logged.
     const isWrite = this.#state.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (this.#exchange?.sent && goesOn) return;
-    this.#abort(this.#endError());
+    this.#abort(this.#cancellationError());
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
@@ -180,15 +177,15 @@ export class Call<Result> {
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
     const { endpoint } = this.#state;
-    const { reason, deadline } = this.#options.callContext.cancellation;
-    if (reason) throw this.#endError();
+    const { reason, deadline } = this.#callContext.cancellation;
+    if (reason) throw this.#cancellationError();
     if (performance.now() >= Math.min(deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
   /** Why the call ends with its operation. */
-  #endError(): UpstreamError {
+  #cancellationError(): UpstreamError {
     const { endpoint } = this.#state;
-    const { reason } = this.#options.callContext.cancellation;
+    const { reason } = this.#callContext.cancellation;
     if (reason && reason !== 'the deadline passed')
       return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
     return this.#timeoutError();
@@ -204,8 +201,8 @@ export class Call<Result> {
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
     const { endpoint, retryBudget, random } = this.#state;
-    const { callContext, content } = this.#options;
-    if (callContext.cancellation.reason) return undefined;
+    const { cancellation } = this.#callContext;
+    if (cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
     if (!error.retryable || error.withheld || error.code === 'UPSTREAM_TIMEOUT') return undefined;
@@ -214,8 +211,8 @@ export class Call<Result> {
     const { attempts } = this.#record;
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
-    const end = Math.min(this.#expiresAt, callContext.cancellation.deadline);
-    return performance.now() + delayMs < end && retryBudget.take(content.playerUniqueId) ? delayMs : undefined;
+    const end = Math.min(this.#expiresAt, cancellation.deadline);
+    return performance.now() + delayMs < end && retryBudget.take(this.#content.playerUniqueId) ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Caller, isServer } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import type { Observer } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
 import { ENDPOINTS } from '../rest/endpoints.ts';
@@ -97,7 +97,7 @@ export function createMetrics(state: State) {
   };
 }
 
-const isPlayer = (caller: Caller) => caller.playerUniqueId !== undefined && !isServer(caller);
+const isPlayer = (caller: Caller) => caller.playerUniqueId !== undefined && !caller.isServer;
 
 /** How many operations that no manifest lists, and how many clients, have a label: 50 with `none` and `other`. */
 const MAX_NAMES = 100;

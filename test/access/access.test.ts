@@ -398,7 +398,9 @@ test('an input of a list needs its scope too, however deep it is', async () => {
     graphql({
       schema,
       source: `mutation { import(input: { players: [[{ playerUniqueId: "p1" }, { playerUniqueId: "p2", attributes: { ${attributes} } }]] }) }`,
-      contextValue: { caller: { name: 'a', key: 'a', scopes: new Set<Scope>(['players:write', ...scopes]) } },
+      contextValue: {
+        caller: { name: 'a', key: 'a', scopes: new Set<Scope>(['players:write', ...scopes]), isServer: false },
+      },
     });
   const [error] = (await run('tags: []')).errors ?? [];
   expect(error?.extensions).toMatchObject({ code: 'FORBIDDEN' });
@@ -429,7 +431,7 @@ test('the description of a field says what it needs, also where there was none',
 
 test('a caller without a player does not own an object without an id', () => {
   const rule = { scope: 'contacts:read', exceptOwn: true, player: undefined, names: undefined } as const;
-  const shop = { name: 'shop', key: 'shop', scopes: new Set<Scope>(['players:read']) };
+  const shop = { name: 'shop', key: 'shop', scopes: new Set<Scope>(['players:read']), isServer: false };
   expect(rejectionReason(rule, shop, {}, {})).toBe('This needs the scope "contacts:read".');
   expect(rejectionReason(rule, { ...shop, playerUniqueId: 'p1' }, { playerUniqueId: 'p1' }, {})).toBeUndefined();
 });
@@ -447,7 +449,13 @@ test('only a list that must not be null, of an argument about players, is refuse
   const fields = schema.getQueryType()?.getFields() ?? {};
   for (const [name, value] of Object.entries(resolved)) if (fields[name]) fields[name].resolve = () => value;
   enforceAccess(schema);
-  const caller = { name: 'a', key: 'a', playerUniqueId: 'own', scopes: new Set<Scope>(['players:read']) };
+  const caller = {
+    name: 'a',
+    key: 'a',
+    playerUniqueId: 'own',
+    scopes: new Set<Scope>(['players:read']),
+    isServer: false,
+  };
   const run = async (source: string) => await graphql({ schema, source, contextValue: { caller } });
   const own = await run('{ one(ids: ["own"]) rows(ids: ["own"]) each(ids: ["own", "own"]) all }');
   expect(own).toEqual({ data: resolved });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from '../../src/graphql/idempotency-store.ts';
 import { connectRedis } from '../../src/process/redis.ts';
@@ -292,9 +293,8 @@ describe('keys in memory', () => {
   });
 
   test('a claim whose answer came while the process was busy is no failure', async () => {
-    const { url } = redis;
-    const account = { baseUrl: 'http://rewards.example', apiKey: new Secret('key') };
-    const shared = await connectRedis(new Secret(url), account, pino({ level: 'silent' }), { timeoutMs: 50 });
+    const [url, config] = [new Secret(redis.url), loadConfig({ REDIS_TIMEOUT_MS: '50' })];
+    const shared = await connectRedis(url, 'http://rewards.example', config, pino({ level: 'silent' }));
     atEnd(() => shared.stop());
     const store = createRedisKeyStore(shared.redis, shared.withLongTimeout);
     const claimed = store.claim({ key: 'busy', caller: 'one', max: 3 }, 'entry');

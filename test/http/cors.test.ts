@@ -64,16 +64,6 @@ describe.each(['with websites in production', 'with websites in development'])('
   );
 });
 
-test('a website that is named may call a gateway in a private network; another one may not', async () => {
-  const asked = { ...ASKED, 'access-control-request-private-network': 'true' };
-  const ask = (name: string, origin: string) => send(name, { method: 'OPTIONS', headers: { origin, ...asked } });
-  const named = await ask('with websites in production', OURS);
-  expect(named.told).toMatchObject({ 'allow-origin': OURS, 'allow-private-network': 'true' });
-  for (const name of ['with websites in production', 'without websites in production']) {
-    expect((await ask(name, 'https://elsewhere.example')).told).not.toHaveProperty('allow-private-network');
-  }
-});
-
 test('the web view of an application that is named may call', async () => {
   const told = { 'allow-origin': WEB_VIEW };
   expect(await preflight('with websites in production', WEB_VIEW)).toMatchObject({ status: 204, told });

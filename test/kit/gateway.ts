@@ -17,10 +17,8 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const config = loadConfig({ ...SETTINGS, REDIS_TIMEOUT_MS: '1000', REST_BASE_URL: restUrl, ...env });
   const lines: string[] = [];
   const log = createLog('LOG_LEVEL' in env ? config.LOG_LEVEL : 'debug', { write: (line) => void lines.push(line) });
-  const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway, or of Redis.
-  const redis =
-    config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log, { timeoutMs: config.REDIS_TIMEOUT_MS }));
+  const redis = config.REDIS_URL && (await connectRedis(config.REDIS_URL, restUrl, config, log));
   const shared = redis && { ...redis, withTimeout: createRedisTimeout(1_000) };
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, status, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });

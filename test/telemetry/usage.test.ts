@@ -54,7 +54,7 @@ describe('labels', () => {
       () => now,
     );
     const use = (name: string, ...keys: string[]) =>
-      keys.map((key) => labels.labelOf(name, { name: key, key, scopes: new Set() })).at(-1);
+      keys.map((key) => labels.labelOf(name, { name: key, key, scopes: new Set(), isServer: false })).at(-1);
     labels.list(['Listed']);
     expect([use('a', '1'), use('b', '1'), use('c', '1')]).toEqual(['a', 'b', 'other']);
     // As often as the others, or a little more.

@@ -20,8 +20,7 @@ import {
 } from 'graphql';
 import * as yaml from 'yaml';
 import * as z from 'zod';
-import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
-import { directiveOf } from '../../src/directives.ts';
+import { type AccessRule, type AccessRules, directiveOf } from '../../src/access/rules.ts';
 import { weightOf } from '../../src/engine/operation-size.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { type Example, readExamples } from '../../src/http/ide/pages.ts';

@@ -67,11 +67,6 @@ export function decodePlayer(body: Json, playerUniqueId: string, warn: d.Warn, w
   };
 }
 
-/** What is read of the response to an upsert; `serviceIdField` is the wire name of `serviceId`. */
-export function decodeUpsert(body: Json, serviceIdField: string, warn: d.Warn) {
-  return { serviceId: d.identifier(body[serviceIdField], 'upsert.serviceId', warn) };
-}
-
 /** Comma-separated text by the interface document; some services send a list. As long as other texts of a player. */
 function tags(value: unknown, member: string, warn: d.Warn): string[] | undefined {
   const joined = typeof value === 'object' ? d.texts(value, member, warn)?.join() : value;

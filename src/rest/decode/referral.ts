@@ -16,7 +16,7 @@ const referredFriend = d.shape('referredFriend', {
   status: d.oneOf<NonNullable<components['schemas']['ReferredFriend']['status']>>('active', 'pending'),
 });
 
-const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: d.int, totalActive: d.int });
+const totals = d.shape('referrals', { total: d.int, totalPending: d.int, totalActive: d.int });
 
 /** One page of referred friends with totals; an empty page when the body has no list. */
 export function decodeReferrals(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
