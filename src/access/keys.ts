@@ -95,7 +95,7 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
         if (!mayBeNew || (!set.isFetching() && signatureLookUps.left('').points === 0)) throw error;
         if (!set.isFetching()) signatureLookUps.change('', 1);
         if (await set.reload()) return verifyNow(token, options);
-        throw error;
+        throw unavailable(0);
       });
     },
   };

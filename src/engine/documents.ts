@@ -95,7 +95,7 @@ export class DocumentStore {
     });
     const cached = new Map(operations);
     if (manifest !== undefined) this.#listed.set(textHash, cached);
-    else this.#recent.set(textHash, cached, { size: text.length + 1 });
+    else this.#recent.set(textHash, cached, { size: text.length });
     return cached;
   }
 }

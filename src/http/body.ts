@@ -38,11 +38,15 @@ export function readBody(
     let body = Buffer.allocUnsafe(Math.min(announced, FIRST_BYTES));
     let used = 0;
     let pieces = 0;
+    const refuse = (error: Error) => {
+      payload.removeAllListeners('data');
+      reject(error);
+    };
     payload.on('data', (chunk: Buffer) => {
       const needed = used + chunk.length;
       pieces += 1;
-      if (needed > limit || pieces > MAX_PIECES) return reject(TOO_LARGE);
-      if (admitted?.slot.addBytes(chunk.length) === false) return reject(OVERLOADED);
+      if (needed > limit || pieces > MAX_PIECES) return refuse(TOO_LARGE);
+      if (admitted?.slot.addBytes(chunk.length) === false) return refuse(OVERLOADED);
       if (admitted) admitted.bytes = needed;
       if (needed > body.length) body = Buffer.concat([body.subarray(0, used)], Math.min(limit, 2 * needed));
       chunk.copy(body, used);

@@ -152,7 +152,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   if (slot.addBytes(Buffer.byteLength(payload))) return payload;
   if (record.type !== 'mutation') throw OVERLOADED;
   record.codes = [OVERLOADED.code];
-  void reply.code(503);
+  void reply.code(503).header('retry-after', '1');
   const message = 'The gateway cannot send the response of this write; its outcome is known.';
   const errors = context.loaders.writes.errorOfEach({ ...formatError(OVERLOADED.toJSON(), OVERLOADED), message });
   return JSON.stringify({ errors, extensions: { requestId } });

@@ -117,11 +117,13 @@ export function createWindows(name: string, most: number, windowMs: number, shar
     if (!shared || (isExhausted && !isForced)) return undefined;
     // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
     const hashed = `rate:${name}:${hash('sha256', key, 'base64url').slice(0, 22)}`;
-    window.asked += points;
+    // A change is in `used` already.
+    const asked = isForced ? 0 : points;
+    window.asked += asked;
     const answer = await shared
       .withTimeout(() => shared.redis.eval(COUNT, 1, hashed, points, most, windowMs, isForced ? 1 : 0))
       .catch(() => undefined);
-    window.asked -= points;
+    window.asked -= asked;
     if (!Array.isArray(answer)) return undefined;
     const [allowed, used, ms] = answer.map(Number);
     const toldAt = performance.now();

@@ -12,6 +12,8 @@ const MIN_FAILURES = 10;
 const MAX_CONSECUTIVE = 20;
 /** How long the breaker is open before a trial, in milliseconds. A longer time would add to each outage at its end. */
 const BACK_OFF_MS = 1_000;
+/** How many players who had a trial are remembered. */
+const MAX_TRIED = 1_000;
 
 /** What a request says about the service: `success` is any response but 5xx, `none` is nothing. */
 type BreakerResult = 'success' | 'failure' | 'none';
@@ -50,7 +52,7 @@ export class Breaker {
   #successes = 0;
   #consecutive = new Set<string>();
   /** Players who had a trial since it opened. They wait twice as long, so that the next one is another player's if there is one. */
-  readonly #tried = new Set<string>();
+  readonly #tried = new LRUCache<string, true>({ max: MAX_TRIED });
 
   /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
   constructor(now: () => number, onChange: (state: BreakerState) => void, isOpen = false) {
@@ -75,7 +77,7 @@ export class Breaker {
   admit(player: string): Permit {
     const isTrial = this.#isTrialDue(player);
     if (isTrial) {
-      this.#tried.add(player);
+      this.#tried.set(player, true);
       // Its player may be one whose calls hang.
       this.#trialAt = this.#now() + BACK_OFF_MS;
       this.#become('half-open');

@@ -445,6 +445,22 @@ describe('a key set', () => {
     },
   );
 
+  test('whose key is replaced while the provider fails lets its tokens wait: their key may be new', async () => {
+    const [old, renewed] = [keySigner('ES256', 'first'), keySigner('ES256', 'first')];
+    keys.serve([old.jwk ?? {}]);
+    const gateway = await start();
+    await expectLetIn(bearer(gateway, token(old)));
+    keys.serve((_, response) => response.writeHead(500).end());
+    const { status, body } = await bearer(gateway, token(renewed));
+    expect([status, JSON.parse(body).errors[0].extensions]).toMatchObject([
+      503,
+      { code: 'OVERLOADED', retryable: true },
+    ]);
+    keys.serve([renewed.jwk ?? {}]);
+    await expectLetIn(bearer(gateway, token(renewed)));
+    await expectRefused(bearer(gateway, token(old)));
+  });
+
   test('that a proxy has changed on its way, which it says with 203, verifies too', async () => {
     keys.serve((_, response) => response.writeHead(203).end(JSON.stringify({ keys: [first.jwk] })));
     await expectLetIn(bearer(await start(), token(first)));

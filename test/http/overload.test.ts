@@ -160,6 +160,7 @@ test('a write whose response does not fit into the memory of its caller says wha
     errors: ['first', 'second'].map((key) => ({ path: [key], extensions })),
     extensions: { requestId: answer.headers.get('x-request-id') },
   });
+  expect(answer.headers.get('retry-after')).toBe('1');
   expect(await gateway.metrics()).toContain('type="mutation",outcome="OVERLOADED"} 1');
   for (const client of clients) client.destroy();
 });

@@ -191,6 +191,8 @@ describe('operations', () => {
     const over = await ask('{ __typename }');
     expect([over.status, leftIn(over)]).toEqual([429, 0]);
     expect(leftIn(await ask('{ me {', player('p2')))).toBe(599);
+    // A refused body of 100 KB costs four units more.
+    expect(leftIn(await ask(`{ me { ${' '.repeat(100_000)}`, player('p3')))).toBe(595);
     const stranger = await post(gateway.url, { query: '{ me { id } }' });
     expect([stranger.status, stranger.headers.get('ratelimit')]).toEqual([401, null]);
   }
@@ -225,6 +227,9 @@ describe('operations', () => {
     expect(await sendAll(both, texts('New', 51), 'p1')).toEqual([...times(50, 200), 429]);
     expect(await sendAll(both, [...texts('New', 1), ...listed], 'p3')).toEqual(times(61, 200));
     expect(await sendAll(both, texts('Server', 60), 'shop', 'players:read any-player')).toEqual(times(60, 200));
+    // The longest that is kept.
+    const longest = `${texts('Longest', 1)} #`.padEnd(16_384, 'x');
+    for (const _ of times(52, 200)) expect(await sendAll(both, [longest], 'p4')).toEqual([200]);
     // An operation that is not valid is new each time.
     const invalid = Array(60).fill('{ me { nothing } }');
     expect(await sendAll(both, invalid, 'p2')).toEqual([...times(50, 400), ...times(10, 429)]);
