@@ -81,6 +81,7 @@ export function createContext(options: SharedContext, start: OperationStart): Co
     requestId,
     cancellation,
     boundCaller: caller.isServer ? undefined : caller.key,
+    server: caller.isServer ? caller.key : undefined,
     traceHeaders: record.trace.headers,
     onCall(ended, playerUniqueId) {
       record.calls.push(ended);

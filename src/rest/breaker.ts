@@ -136,28 +136,35 @@ export class Breaker {
   }
 }
 
-/** How many languages of an endpoint have a breaker beside the default, and for how many milliseconds after their last call. */
-const MAX_LANGUAGES = 20;
+/** How many of these breakers an endpoint has beside that of players, and for how many milliseconds after their last call. */
+const MAX_BREAKERS = 100;
 const KEEP_MS = 60_000;
 
-/** The breakers of an endpoint, one for each language, because the service can fail in one alone. Clients choose the languages. */
+/**
+ * The breakers of an endpoint: one for all players with tokens of their own, and one for each server, whose job can fail for every
+ * player. Each has one more for each language, because the service can fail in one alone. Clients choose the languages.
+ */
 export function createBreakers(now: () => number, onChange: (state: BreakerState) => void) {
-  const ofDefault = new Breaker(now, onChange);
-  const recent = { max: MAX_LANGUAGES, ttl: KEEP_MS, updateAgeOnGet: true, ttlResolution: 1_000 };
-  const byLanguage = new LRUCache<string, Breaker>(recent);
+  const ofPlayers = new Breaker(now, onChange);
+  const recent = { max: MAX_BREAKERS, ttl: KEEP_MS, updateAgeOnGet: true, ttlResolution: 1_000 };
+  const others = new LRUCache<string, Breaker>(recent);
+  function of(language: string | undefined, server: string | undefined): Breaker {
+    if (language === undefined && server === undefined) return ofPlayers;
+    // A language has no line break.
+    const key = `${language}\n${server}`;
+    const existing = others.get(key);
+    if (existing) return existing;
+    // While a more general one is open, a new one is too: callers with many languages, or many servers, must not pass it.
+    const general = language === undefined ? ofPlayers : of(undefined, server);
+    const breaker = new Breaker(now, onChange, general.state === 'open');
+    others.set(key, breaker);
+    return breaker;
+  }
   return {
-    /** While that of the default language is open, a new one is too: a caller with many languages must not pass it. */
-    of(language: string | undefined): Breaker {
-      if (language === undefined) return ofDefault;
-      const existing = byLanguage.get(language);
-      if (existing) return existing;
-      const breaker = new Breaker(now, onChange, ofDefault.state === 'open');
-      byLanguage.set(language, breaker);
-      return breaker;
-    },
+    of,
     /** `open` if one is, else `half-open` if one is. */
     state(): BreakerState {
-      const states = new Set([ofDefault, ...byLanguage.values()].map(({ state }) => state));
+      const states = new Set([ofPlayers, ...others.values()].map(({ state }) => state));
       return (['open', 'half-open'] as const).find((state) => states.has(state)) ?? 'closed';
     },
   };

@@ -12,6 +12,8 @@ export interface CallContext {
   wanted?: Wanted;
   /** The key of a caller that is bound to its player; absent for a server. */
   readonly boundCaller?: string | undefined;
+  /** The key of a server; absent for a caller that is bound to its player. */
+  readonly server?: string | undefined;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called with every call when it is over, successful or not, and the player that it is about. */

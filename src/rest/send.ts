@@ -66,7 +66,7 @@ export class Call<Result> {
     this.#content = content;
     this.#callContext = callContext;
     this.#decode = decode;
-    this.#breaker = state.breakers.of(content.lang);
+    this.#breaker = state.breakers.of(content.lang, callContext.server);
     const times = { began: performance.now(), ms: 0, queueMs: 0, attempts: 0 };
     this.#record = { endpoint: state.endpoint, ...times, status: undefined, error: undefined };
   }

@@ -53,6 +53,23 @@ test('row 9, slots: one token has 875 of 1,000 in flight, and 0 of 20 operations
   expect(await answers).toEqual(Array(875).fill(200));
 });
 
+test('a job whose events fail for every player of it: 0 of 40 events of another server, and of players, are refused', async () => {
+  upstream.on('POST /event', ({ body }) => (JSON.stringify(body).includes('broken') ? { status: 500 } : 'usual'));
+  const send = (id: string, name: string, headers: Record<string, string>) => {
+    const query = `mutation { trackEvents(input: { playerUniqueId: "${id}", events: [{ name: "${name}" }] }) { eventNames } }`;
+    return ask(query, headers);
+  };
+  const [job, shop] = [as('job', 'any-player events:write'), as('shop', 'any-player events:write')];
+  const codes = [];
+  for (let n = 0; n < 20; n += 1) {
+    await Promise.all([0, 1, 2].map((more) => send(`of-job-${3 * n + more}`, 'broken', job)));
+    codes.push(...(await send(`of-shop-${n}`, 'visit', shop)).codes);
+    codes.push(...(await send(`player-${n}`, 'visit', as(`player-${n}`, 'events:write'))).codes);
+  }
+  expect(codes).toEqual([]);
+  expect((await send('of-job', 'visit', job)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
+});
+
 test('row 11, labels of metrics: a screen of five players has one after 1,000 names of one token', async () => {
   const send = (operationName: string, query: string, headers: Record<string, string>) =>
     post(gateway.url, { query, operationName }, headers);

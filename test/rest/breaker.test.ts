@@ -118,6 +118,21 @@ test.each<[failing: EndpointName, answer: Answer]>([
   expect(upstream.calls()).toHaveLength(5 + others.filter(([name]) => name.startsWith('GET')).length);
 });
 
+test('a server whose calls fail for every player has a breaker of its own: those of others go on, in every language', async () => {
+  const { upstream, rest, seen } = await startWithClock();
+  const readFor = (server: string | undefined, id: string, lang?: string) =>
+    rest.getPlayer(id, lang, operation({ server }));
+  upstream.on('GET /player', ({ path }) => (path.includes('failing') ? failed : 'usual'));
+  for (let player = 0; player < 25; player += 1) await failure(readFor('job', `failing-${player}`));
+  expect(seen.breaker).toEqual(['open']);
+  expect(await failure(readFor('job', 'p1'))).toMatchObject(rejected);
+  expect(await failure(readFor('job', 'p1', 'fr'))).toMatchObject(rejected);
+  for (const lang of [undefined, 'fr']) {
+    expect(await readFor('shop', 'p1', lang)).toMatchObject({ playerUniqueId: 'p1' });
+    expect(await readFor(undefined, 'p1', lang)).toMatchObject({ playerUniqueId: 'p1' });
+  }
+});
+
 test('a language in which every read fails has a breaker of its own: reads in others go on', async () => {
   const { upstream, rest, seen, clock } = await startWithClock();
   const readIn = (lang: string | undefined, id: string) => rest.getPlayer(id, lang, operation());
