@@ -24,7 +24,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const derived = derive(values);
   problems.push(...problemsOf(derived, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
-  const warnings = [...unknown, ...unsupported(values, given), ...withoutEffect(values)];
+  const warnings = [...unknown, ...unsupported(values, given), ...doubtful(values)];
   const describe = () => describeEnvironment(given);
   return Object.freeze({ ...derived, warnings, summary: summarize(values, given), describe });
 }
@@ -110,16 +110,30 @@ function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
   ].flatMap((warning) => warning || []);
 }
 
-/** Rates that their bursts do not allow: no window is shorter than a second. */
-function withoutEffect(values: Values): string[] {
-  const numbers = new Map<string, unknown>(Object.entries(values));
-  return [...numbers].flatMap(([name, perSecond]) => {
-    const most = numbers.get(name.replace(/_PER_SECOND$/, '_BURST'));
-    const isAbove = typeof most === 'number' && Number(perSecond) > most;
-    return isAbove
-      ? `${name}: is above ${name.replace('PER_SECOND', 'BURST')} (${most}), which bounds each second; raise both`
-      : [];
+/** Paths into the objects that Keycloak and Supabase put into tokens, as other programs write them. */
+const OBJECTS = /^(?:realm_access|resource_access|app_metadata|user_metadata)\./;
+
+/** Settings that can be used, and are hardly meant so. */
+function doubtful(values: Values): string[] {
+  const numbers: Record<string, unknown> = values;
+  const rates = Object.keys(values).flatMap((name) => {
+    // No window is shorter than a second.
+    const burst = name.replace(/_PER_SECOND$/, '_BURST');
+    const warning = `${name}: is above ${burst} (${numbers[burst]}), which bounds each second; raise both`;
+    return Number(numbers[name]) > Number(numbers[burst]) ? warning : [];
   });
+  const { JWT_AUDIENCE_CLAIM, JWT_PLAYER_CLAIM, JWT_SCOPE_CLAIM, CLIENT_TOKENS_FILE = [] } = values;
+  const claims = Object.entries({ JWT_AUDIENCE_CLAIM, JWT_PLAYER_CLAIM, JWT_SCOPE_CLAIM }).flatMap(([setting, of]) =>
+    [of].flat().flatMap(({ name }) => {
+      const path = `/${name.replaceAll('.', '/')}`;
+      const warning = `${setting}: "${name}" is the name of one claim; for a member of an object write ${path}`;
+      return OBJECTS.test(name) ? warning : [];
+    }),
+  );
+  const tokens = CLIENT_TOKENS_FILE.flatMap(({ name, expiresAt = '' }) =>
+    Date.parse(expiresAt) <= Date.now() ? `CLIENT_TOKENS_FILE: the token of "${name}" expired at ${expiresAt}` : [],
+  );
+  return [...rates, ...claims, ...tokens];
 }
 
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });

@@ -140,6 +140,22 @@ test('a rate above its burst, which bounds each second, is a warning that names 
   expect(loadConfig({ ...env, MAX_OPERATIONS_BURST: '500' }).warnings).toEqual([]);
 });
 
+test('a path with dots in place of a JSON Pointer, and a client token that has expired, are warnings', () => {
+  const tokens = [client({ name: 'old', sha256: 'a'.repeat(64), expiresAt: '2020-01-01T00:00:00Z' }), client({})];
+  const env = {
+    ...{
+      ...jwt,
+      JWT_SCOPE_CLAIM: 'scope, realm_access.roles, https://a.example/roles',
+      JWT_PLAYER_CLAIM: 'extn.playerId',
+    },
+    CLIENT_TOKENS_FILE: file('expired', JSON.stringify(tokens)),
+  };
+  expect(loadConfig(env).warnings).toEqual([
+    'JWT_SCOPE_CLAIM: "realm_access.roles" is the name of one claim; for a member of an object write /realm_access/roles',
+    'CLIENT_TOKENS_FILE: the token of "old" expired at 2020-01-01T00:00:00Z',
+  ]);
+});
+
 test('white space around a value, words in upper case, and how an origin is written do not matter', () => {
   const given = {
     REST_TIMEOUT_MS: ' 3000\r\n',
