@@ -128,10 +128,12 @@ test('row 17, repeated fields: a document with __typename 500 times is refused',
 test('row 24, what is refused: each request of a valid token consumes a unit, until its caller gets 429 and no other', async () => {
   const refused = async (n: number) => (await post(gateway.url, n % 2 ? [] : { query: 1 }, as('noisy'))).status;
   const statuses: number[] = [];
+  const began = performance.now();
   // One player may have 125 in flight.
   while (statuses.length < 300) statuses.push(...(await Promise.all(Array.from({ length: 50 }, (_, n) => refused(n)))));
   expect(new Set(statuses)).toEqual(new Set([400, 429]));
-  // A window of 100 units ends after two seconds, which a busy machine may need.
-  expect(statuses.filter((status) => status === 400).length).toBeLessThanOrEqual(200);
+  // A window of 100 units ends after two seconds, and a busy machine may need several.
+  const windows = 1 + Math.ceil((performance.now() - began) / 2_000);
+  expect(statuses.filter((status) => status === 400).length).toBeLessThanOrEqual(100 * windows);
   expect((await ask('{ me { id } }', as('calm'))).status).toBe(200);
 });
