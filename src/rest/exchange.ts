@@ -142,7 +142,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // says enough.
     if (this.#status >= 300 || (decoded !== 'too large' && isUtf8(body))) return this.#respond(body);
     const message = `${this.#options.endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
-    this.#resolve(new UpstreamError('UPSTREAM_INVALID_RESPONSE', message, { status: this.#status }));
+    this.#fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE', message, { status: this.#status }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
@@ -152,8 +152,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * When the end of a response does not arrive, its status alone decides about a write: from 201 on it says what was done, and 200
-   * does with a whole object. 204 and 205 have no body; some services send one all the same, or its length, which undici refuses.
+   * When the end of a response does not arrive, or its body cannot be decoded, its status alone decides about a write: from 201 on
+   * it says what was done, and 200 does with a whole object. 204 and 205 have no body; some services send one all the same, or its
+   * length, which undici refuses.
    */
   #fail(error: UpstreamError): void {
     const isWrite = this.#options.endpoint.method !== 'GET';

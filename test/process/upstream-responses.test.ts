@@ -66,6 +66,18 @@ test.each([
   },
 );
 
+test('201 and 202 say that a write was done, also with a body that cannot be decoded', async () => {
+  const gateway = await start();
+  const raw = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+  upstream.on('POST /event', { status: 202, raw, headers: { 'content-encoding': 'zstd' } });
+  upstream.on('POST /player', { status: 201, raw, headers: { 'content-encoding': 'gzip' } });
+  expect((await post(gateway.url, track('a'))).data.trackEvents.eventNames).toEqual(['sign_in']);
+  expect((await post(gateway.url, UPSERT)).codes).toEqual([]);
+  upstream.on('POST /event', { status: 200, raw, headers: { 'content-encoding': 'zstd' } });
+  const [error] = (await post(gateway.url, track('b'))).errors;
+  expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_INVALID_RESPONSE', outcome: 'UNKNOWN' });
+});
+
 test.each([301, 302, 303, 307, 308, 408, 421, 425, 429, 511, 521])(
   '%d did nothing: a keyed event is sent again with its key, and a read at once',
   async (status) => {
