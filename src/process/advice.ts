@@ -36,6 +36,8 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
   const [, advice] = BY_CAUSE.find(([pattern]) => pattern.test(cause.code)) ?? [];
   if (through && (cause.hostname === host || String(cause.port) === port))
     return `${name}: the proxy cannot be reached (${cause.code}); check its address, or add the host to NO_PROXY`;
+  if (/egress proxy responded 5/.test(message))
+    return `REST_BASE_URL: ${message}: it does not reach that host; check host and port`;
   if (message.includes('egress proxy')) return `${name}: ${message}; check its user, its password and what it allows`;
   if (advice) return `${advice} (${cause.code})`;
   if (isHttps && status === 400 && error.serviceCode === undefined)

@@ -226,6 +226,16 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     /^HTTP_PROXY: .*responded 407; check its user/,
   ],
   [
+    'a service that the proxy does not reach',
+    async () => {
+      const server = createServer().on('connect', (_, socket) => {
+        socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n');
+      });
+      return { REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: `http://${await listen(server)}` };
+    },
+    /^REST_BASE_URL: .*responded 503: it does not reach that host; check host and port$/,
+  ],
+  [
     'a discovery document in place of the key set',
     async () => ({
       ...GOOD,
