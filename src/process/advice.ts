@@ -54,8 +54,9 @@ function withoutResponse(error: UpstreamError, isHttps: boolean): string {
   if (error.code === 'UPSTREAM_TIMEOUT' || error.withheld)
     return 'no connection in time; check host and port, and that no firewall drops the packets';
   const { code } = Object(error.cause);
-  // With TLS 1.3, a service refuses a missing client certificate after the handshake: the connection just ends.
-  return `no response (${code}); ${isHttps ? WANTS_CERTIFICATE : 'must it begin with https://?'}`;
+  // With TLS 1.3, a service refuses a missing client certificate after the handshake: the connection just ends. It does too when a
+  // TLS proxy does not reach the service.
+  return `no response (${code}); ${isHttps ? `is it up behind its TLS proxy, or ${WANTS_CERTIFICATE}` : 'must it begin with https://?'}`;
 }
 
 function withStatus(error: UpstreamError): string {

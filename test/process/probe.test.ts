@@ -388,6 +388,19 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
   expect(other.lines).toEqual([expect.stringMatching(/^REDIS_URL: its certificate is for another host/)]);
 });
 
+(hasOpenssl ? test : test.skip)(
+  'openssl: a TLS proxy that does not reach the service is not taken for a certificate alone',
+  async () => {
+    const { folder, tls } = certificateFor('IP:127.0.0.1');
+    const server = createTlsSocketServer(tls, (socket) => void socket.end());
+    const env = { REST_BASE_URL: `https://${await listen(server)}`, REST_CA_FILE: join(folder, 'cert.pem') };
+    const { lines } = await probe(env);
+    expect(lines).toEqual([
+      expect.stringMatching(/^REST_BASE_URL: no response .*is it up behind its TLS proxy, or does/),
+    ]);
+  },
+);
+
 (hasOpenssl ? test : test.skip).each([
   ['TLS 1.3 closes the connection', { requestCert: true }, /^REST_CLIENT_CERT_FILE: the service wants a certificate/],
   ['a page of 400 says so', {}, /^REST_BASE_URL: .*client certificate \(REST_CLIENT_CERT_FILE\)/],
