@@ -19,6 +19,8 @@ const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
  * too: servers of Java drop what follows one (RFC 3986, 3.3) before they resolve dots.
  */
 const DOT_PART = /(?:^|[/\\]|%(?:25)?(?:2f|5c))(?:\.|%(?:25)?2e){1,2}(?:$|[/\\;]|%(?:25)?(?:2f|5c|3b))/i;
+/** Proxies that decode paths merge slashes, and services may ignore the last one: it would be the id of another player. */
+const OUTER_SLASH = /^\/|\/$/;
 
 /**
  * Why a `playerUniqueId` cannot be sent, or undefined when it can: a code of `UserErrorCode`, and the end of a sentence. A part
@@ -29,6 +31,7 @@ export function idProblem(id: string): { code: 'INVALID' | 'REQUIRED' | 'TOO_LON
   const tooLong = `must have at most ${MAX_ID_BYTES} bytes of UTF-8`;
   if (Buffer.byteLength(id) > MAX_ID_BYTES) return { code: 'TOO_LONG', message: tooLong };
   if (DOT_PART.test(id)) return { code: 'INVALID', message: 'must not have "." or ".." between slashes' };
+  if (OUTER_SLASH.test(id)) return { code: 'INVALID', message: 'must not begin or end with a slash' };
   if (CONTROL.test(id)) return { code: 'INVALID', message: 'must not contain control characters' };
   // UTF-8 cannot encode it.
   if (!id.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };

@@ -78,11 +78,25 @@ test.each([
   expect(upstream.calls()).toEqual([]);
 });
 
-test.each(['semi;colon', 'v2.;3', 'dots..;x', 'mail.name;home'])('the id %s is sent', async (id) => {
-  const { upstream, rest } = await start();
-  await rest.listCoupons(id, operation());
-  expect(upstream.calls()).toEqual([`GET /integrations/transactions/${encodeURIComponent(id)}/coupon`]);
-});
+test.each(['/mallory', '//mallory', 'mallory/'])(
+  'the id %s, which a proxy takes for another, is refused',
+  async (id) => {
+    const { upstream, rest } = await start();
+    const op = operation();
+    await expect(rest.listCoupons(id, op)).rejects.toThrow('begin or end with a slash');
+    await expect(rest.deletePlayer(id, op)).rejects.toThrow('begin or end with a slash');
+    expect(upstream.calls()).toEqual([]);
+  },
+);
+
+test.each(['semi;colon', 'https://id.example/a', 'v2.;3', 'dots..;x', 'mail.name;home'])(
+  'the id %s is sent',
+  async (id) => {
+    const { upstream, rest } = await start();
+    await rest.listCoupons(id, operation());
+    expect(upstream.calls()).toEqual([`GET /integrations/transactions/${encodeURIComponent(id)}/coupon`]);
+  },
+);
 
 test('a response that names another player is not given to anybody', async () => {
   const { upstream, rest } = await start();
