@@ -2,7 +2,7 @@ import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
 import { isWorthless, Repeats, type Sending, testMode } from './retry.ts';
 import { type Received, responseOf, send } from './send.ts';
-import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch } from './token.ts';
+import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Input } from './token.ts';
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
   /**
@@ -54,7 +54,7 @@ export function createFetch(options: FetchOptions = {}): typeof globalThis.fetch
 }
 
 /** A `fetch` for a library that tells whether it sends a query. Undefined: the text tells. */
-export type Send = (input: string | URL | Request, init?: RequestInit, isQuery?: boolean) => Promise<Response>;
+export type Send = (input: Input, init?: RequestInit, isQuery?: boolean) => Promise<Response>;
 
 export function createSend(options: FetchOptions): Send {
   const fetch = authorizedFetch(options);
@@ -81,12 +81,7 @@ export const POST = {
 };
 
 /** Sends an operation: `init` has everything of the request but its body. Resolves and rejects as `createFetch` does. */
-type OperationSend = (
-  input: string | URL | Request,
-  init: RequestInit,
-  body: Body,
-  isQuery?: boolean,
-) => Promise<Received>;
+type OperationSend = (input: Input, init: RequestInit, body: Body, isQuery?: boolean) => Promise<Received>;
 
 export function createOperationSend(
   options: FetchOptions,

@@ -10,7 +10,7 @@ import {
 } from './errors.ts';
 import type { Kind } from './idempotency.ts';
 import { isWorthless, pauseAfter, reasonOf, type Sending, TIMEOUT_MS, TOO_LONG_MS, wait, within } from './retry.ts';
-import type { AuthorizedFetch, Progress } from './token.ts';
+import type { AuthorizedFetch, Input, Progress } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
 export interface Received {
@@ -34,12 +34,7 @@ export interface Sender extends Sending {
  * pauses are at most 60 s. Resolves to the last response, rejects as `createFetch` does. When nobody knows what became of a
  * mutation in an earlier attempt, errors have the outcome `UNKNOWN`, unless the last attempt says `DONE`.
  */
-export async function send(
-  sender: Sender,
-  input: string | URL | Request,
-  options: RequestInit,
-  kind: Kind,
-): Promise<Received> {
+export async function send(sender: Sender, input: Input, options: RequestInit, kind: Kind): Promise<Received> {
   const { fetch, timeoutMs = TIMEOUT_MS, attempts = 5, onFailed } = sender;
   const { signal } = options;
   const url = String(Object(input).url ?? input);

@@ -13,13 +13,14 @@ type Text = string | null | undefined;
 
 /** What sends a request, as the global one. Not its type, which has more than a function can have in Bun. */
 export type Fetch = (...request: Parameters<typeof globalThis.fetch>) => Promise<Response>;
+export type Input = Parameters<Fetch>[0];
 
 /** `isRejected` while the gateway has rejected the request with 401, and it waits for another token. */
 export interface Progress {
   isRejected?: boolean;
 }
 
-export type AuthorizedFetch = (url: Parameters<Fetch>[0], init?: RequestInit, progress?: Progress) => Promise<Response>;
+export type AuthorizedFetch = (url: Input, init?: RequestInit, progress?: Progress) => Promise<Response>;
 
 export interface AuthorizationOptions {
   /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
@@ -49,7 +50,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
   };
   let current: Promise<string> | undefined;
   let rejected: string | undefined;
-  const send = async (url: Parameters<Fetch>[0], init: RequestInit | undefined, progress: Progress) => {
+  const send = async (url: Input, init: RequestInit | undefined, progress: Progress) => {
     // A `Request` can be sent once, so each attempt sends a copy.
     const given: Request | undefined = Object(url).clone?.();
     const address = String(given?.url ?? url);
