@@ -41,36 +41,37 @@ type Missing = readonly [id: string, name: string];
  * screen with this field begins, the null is removed, so that Apollo asks for the field; at once when no screen waits for the
  * response, as for `client.query` and mutations.
  */
-export function forgetMissing(): (operation: ApolloLink.Operation, result: ApolloLink.Result) => void {
-  const lists = new WeakMap<ApolloCache, Map<string, Missing>>();
-  const listOf = (cache: ApolloCache) => {
-    const list = lists.get(cache) ?? new Map<string, Missing>();
-    if (lists.has(cache)) return list;
-    lists.set(cache, list);
-    const { watch } = cache;
-    // Apollo calls it when a query begins to be shown, also again or with other variables, before it decides whether to send it.
-    cache.watch = (options) => {
-      const text = options.watcher && list.size > 0 ? print(options.query) : '';
-      for (const [key, missing] of list) if (text.includes(missing[1]) && list.delete(key)) remove(cache, missing);
-      return Reflect.apply(watch, cache, [options]);
-    };
-    return list;
+export function forgetMissing(operation: ApolloLink.Operation, { data, errors }: ApolloLink.Result): void {
+  if (!errors?.length) return;
+  const { client, query, operationName, operationType, variables } = operation;
+  const { cache } = client;
+  const list = listOf(cache);
+  const key = JSON.stringify([operationName ?? print(query), variables]);
+  const isShown =
+    operationType === 'query' &&
+    [...client.getObservableQueries('active')].some(
+      (one) => one.hasObservers() && JSON.stringify([one.queryName ?? print(one.query), one.variables]) === key,
+    );
+  for (const missing of errors.flatMap(({ path }) => (path ? missingAt(cache, query, data, path) : []))) {
+    if (isShown) list.set(missing.join(), missing);
+    else remove(cache, missing);
+  }
+}
+
+const lists = new WeakMap<ApolloCache, Map<string, Missing>>();
+
+function listOf(cache: ApolloCache): Map<string, Missing> {
+  const list = lists.get(cache) ?? new Map<string, Missing>();
+  if (lists.has(cache)) return list;
+  lists.set(cache, list);
+  const { watch } = cache;
+  // Apollo calls it when a query begins to be shown, also again or with other variables, before it decides whether to send it.
+  cache.watch = (options) => {
+    const text = options.watcher && list.size > 0 ? print(options.query) : '';
+    for (const [key, missing] of list) if (text.includes(missing[1]) && list.delete(key)) remove(cache, missing);
+    return Reflect.apply(watch, cache, [options]);
   };
-  return ({ client, query, operationName, operationType, variables }, { data, errors }) => {
-    if (!errors?.length) return;
-    const { cache } = client;
-    const list = listOf(cache);
-    const key = JSON.stringify([operationName ?? print(query), variables]);
-    const isShown =
-      operationType === 'query' &&
-      [...client.getObservableQueries('active')].some(
-        (one) => one.hasObservers() && JSON.stringify([one.queryName ?? print(one.query), one.variables]) === key,
-      );
-    for (const missing of errors.flatMap(({ path }) => (path ? missingAt(cache, query, data, path) : []))) {
-      if (isShown) list.set(missing.join(), missing);
-      else remove(cache, missing);
-    }
-  };
+  return list;
 }
 
 /** The fields that are null because of an error with this path: more than one if the document has several with that alias. */

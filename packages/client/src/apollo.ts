@@ -2,12 +2,10 @@ import type { ErrorPolicy, FieldMergeFunction, FieldPolicy, InMemoryCacheConfig 
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
 import { forgetMissing, isLive, setLive, withoutMissing } from './apollo-missing.ts';
+import type { ClientOptions } from './client.ts';
 import { createSend, type FetchOptions } from './fetch.ts';
 
-export interface GatewayLinkOptions extends FetchOptions {
-  /** Where the gateway is, for example `https://gateway.example/graphql`. */
-  readonly url: string;
-}
+export type GatewayLinkOptions = FetchOptions & Pick<ClientOptions, 'url'>;
 
 /**
  * The last link of an Apollo Client: Apollo's own `HttpLink` with `createFetch`, whose options it takes. Headers, client awareness
@@ -20,20 +18,18 @@ export interface GatewayLinkOptions extends FetchOptions {
 export function createGatewayLink({ url, ...options }: GatewayLinkOptions): ApolloLink {
   const send = createSend(options);
   const linkOf = (isQuery: boolean) => new HttpLink({ uri: url, fetch: (input, init) => send(input, init, isQuery) });
-  const forget = forgetMissing();
   const noteMissing = new ApolloLink(
     (operation, forward) =>
-      new Observable((observer) => {
-        const subscription = forward(operation).subscribe({
+      new Observable((observer) =>
+        forward(operation).subscribe({
           next: (result) => {
             observer.next(withoutMissing(operation, result));
-            forget(operation, result);
+            forgetMissing(operation, result);
           },
           error: (error: unknown) => observer.error(error),
           complete: () => observer.complete(),
-        });
-        return () => subscription.unsubscribe();
-      }),
+        }),
+      ),
   );
   const sending = ApolloLink.split(({ operationType }) => operationType === 'query', linkOf(true), linkOf(false));
   return noteMissing.concat(sending);
@@ -140,15 +136,11 @@ export const cacheConfig: InMemoryCacheConfig = {
  * `new ApolloClient({ defaultOptions, … })`. Data and errors both arrive, because one part of a screen can be missing; what is
  * read again does not replace a list that has grown.
  */
-export const defaultOptions: {
-  readonly watchQuery: { readonly errorPolicy: 'all'; readonly refetchWritePolicy: 'merge' };
-  readonly query: { readonly errorPolicy: 'all' };
-  readonly mutate: { readonly errorPolicy: 'all' };
-} = {
+export const defaultOptions = {
   watchQuery: { errorPolicy: 'all', refetchWritePolicy: 'merge' },
   query: { errorPolicy: 'all' },
   mutate: { errorPolicy: 'all' },
-};
+} as const;
 
 /** Apollo's types allow these options, and require none: an application can have another client. */
 declare module '@apollo/client' {

@@ -1,11 +1,9 @@
 import type { FetchFunction, GraphQLResponse, GraphQLResponseWithData } from 'relay-runtime';
 import { Observable } from 'relay-runtime';
-import { createOperationSend, type FetchOptions, POST } from './fetch.ts';
+import type { ClientOptions } from './client.ts';
+import { createOperationSend, POST } from './fetch.ts';
 
-export interface GatewayFetchOptions extends Omit<FetchOptions, 'persisted'> {
-  /** Where the gateway is, for example `https://gateway.example/graphql`. */
-  readonly url: string;
-}
+export type GatewayFetchOptions = Omit<ClientOptions, 'persisted'>;
 
 /**
  * The function of `Network.create`: `createFetch`, whose options it takes, for what Relay wants of a network. A persisted document
