@@ -1,11 +1,4 @@
-export {
-  type Client,
-  type ClientOptions,
-  createClient,
-  type Document,
-  type RequestOptions,
-  type TypedText,
-} from './client.ts';
+export * from './client.ts';
 export { TypedDocumentString } from './document.ts';
 export {
   errorAt,

@@ -18,14 +18,12 @@ const FIRST_PAUSE_MS = 125;
 
 /** Whether a response has data: a field of the operation is not null, `__typename` aside, or there is no error. */
 export function hasData({ data, errors = [] }: GatewayResponse): boolean {
-  const fields = { ...data, __typename: null };
-  return isObject(data) && (errors.length === 0 || Object.values(fields).some((value) => value != null));
+  return isObject(data) && (!errors[0] || Object.values({ ...data, __typename: null }).some((value) => value != null));
 }
 
 /** Whether to send an operation again before anything is delivered: it has no data, and every error may be retried. */
 export function isWorthless(response: GatewayResponse): boolean {
-  const { errors = [] } = response;
-  return errors.length > 0 && errors.every(isRetryable) && !hasData(response);
+  return !hasData(response) && !!response.errors?.every(isRetryable);
 }
 
 /** What all copies of this package in one program know. */
@@ -48,12 +46,9 @@ export function pauseAfter(attempt: number, askedMs: number, inTests = 0): numbe
   return least * (testMode.on ? inTests : 1 + Math.random() / 2);
 }
 
-/** The longest time of a timer: with a longer one, it ends at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** Calls a function after a time in milliseconds, however long. Returns what makes it forget that. */
+/** Calls a function after a time in milliseconds, however long: a timer of 2^31 ends at once. Returns what makes it forget that. */
 export function after(milliseconds: number, call: () => void): () => void {
-  const timer = setTimeout(call, Math.min(milliseconds, LONGEST_TIMER_MS));
+  const timer = setTimeout(call, Math.min(milliseconds, 2 ** 31 - 1));
   return () => clearTimeout(timer);
 }
 
@@ -65,12 +60,12 @@ export function wait(
   milliseconds: number,
   signal: AbortSignal | null | undefined,
   events: readonly (readonly [Partial<EventTarget> | null | undefined, string])[] = [],
-  isAsleep: () => boolean = () => false,
+  isAsleep?: () => boolean,
 ): Promise<void> {
   return new Promise((resolve) => {
     const all = [...events, [signal, 'abort'] as const];
     const end = () => {
-      if (!signal?.aborted && isAsleep()) return;
+      if (!signal?.aborted && isAsleep?.()) return;
       forget();
       for (const [target, name] of all) target?.removeEventListener?.(name, end);
       resolve();
