@@ -72,7 +72,7 @@ export function createClient({ url, persisted, ...options }: ClientOptions): Cli
   ): Promise<GatewayResponse> => {
     const documentId: unknown = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
     // A document that is its hash alone has no text. It can be that of a mutation.
-    const query = document.length > 0 ? String(document) : undefined;
+    const query = document.length ? String(document) : undefined;
     const body = { query, documentId, variables: Object(variables) };
     return (await send(url, { ...POST, signal: signal ?? null }, body, isQuery)).response;
   };

@@ -17,13 +17,13 @@ const REPEATED_WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 125;
 
 /** Whether a response has data: a field of the operation is not null, `__typename` aside, or there is no error. */
-export function hasData({ data, errors = [] }: GatewayResponse): boolean {
-  return isObject(data) && (!errors[0] || Object.values({ ...data, __typename: null }).some((value) => value != null));
+export function hasData({ data, errors }: GatewayResponse): boolean {
+  return isObject(data) && (!errors?.[0] || Object.values({ ...data, __typename: null }).some((one) => one != null));
 }
 
 /** Whether to send an operation again before anything is delivered: it has no data, and every error may be retried. */
 export function isWorthless(response: GatewayResponse): boolean {
-  return !hasData(response) && !!response.errors?.every(isRetryable);
+  return !!response.errors?.every(isRetryable) && !hasData(response);
 }
 
 /** What all copies of this package in one program know. */

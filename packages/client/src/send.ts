@@ -129,11 +129,9 @@ function retryAfterOf(headers: Headers): number {
 }
 
 /** Something in between can respond instead of the gateway: with HTML, or with JSON whose errors have no code. */
-function isGatewayResponse(value: unknown, status: number): value is GatewayResponse {
-  const { data, errors }: GatewayResponse = Object(value);
-  const list = errors ?? [];
-  if (!Array.isArray(list) || !list.every(isObject)) return false;
-  return isObject(data) || (data == null && !!errors?.some(({ extensions }) => status < 400 || extensions?.['code']));
+function isGatewayResponse({ data, errors = [] }: GatewayResponse, status: number): boolean {
+  if (!Array.isArray(errors) || !errors.every(isObject)) return false;
+  return isObject(data) || (data == null && errors.some((error) => status < 400 || Object(error).extensions?.code));
 }
 
 function noResponse(message: string, kind: Kind, cause?: unknown, retryAfterMs?: number): GatewayError {
