@@ -128,7 +128,8 @@ export const hasMutation = (text: string): boolean => new RegExp(`${BEGIN}mutati
 
 /** One operation, as GraphQL libraries send it in JSON: nothing else, such as a list or what another service gets. */
 function isOperation(body: unknown): body is Body {
-  return isObject(body) && ['query', 'documentId', 'variables', 'extensions'].some((name) => name in body);
+  const { query } = Object(body);
+  return isObject(body) && (/\{/.test(query) || ['documentId', 'variables', 'extensions'].some((name) => name in body));
 }
 
 /** `q` of the policy, `r` and `t` (seconds) of the limit: draft-ietf-httpapi-ratelimit-headers. */

@@ -343,13 +343,17 @@ test.each([{ 'x-user': 'Łukasz' }, { 'x user': 'Ann' }])(
   },
 );
 
-test('JSON for another service is sent once as it is, with the token', async () => {
+test.each([
+  '{"email": "ada@shop.example"}',
+  // A search: no text, or one that is no document.
+  '{"query": {"match_all": {}}}',
+  '{"query": "mugs"}',
+])('JSON for another service is sent once as it is, with the token: %s', async (text) => {
   const bodies: unknown[] = [];
   const fetch: typeof globalThis.fetch = async (_, init) => {
     bodies.push([init?.body, new Headers(init?.headers).get('authorization')]);
     return Response.json({ isSubscribed: false }, { status: 503 });
   };
-  const text = '{"email": "ada@shop.example"}';
   const response = await createFetch({ token: 'one', fetch })('https://news.example/', { ...post({}), body: text });
   expect([await response.json(), bodies]).toEqual([{ isSubscribed: false }, [[text, 'Bearer one']]]);
 });
