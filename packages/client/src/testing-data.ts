@@ -161,13 +161,9 @@ function player(state: State, id: string): object {
   };
 }
 
-const STATUSES = ['PENDING', 'ACTIVE'];
-/** Of `demo-player`, and of the others. */
-const [MANY_FRIENDS, FEW_FRIENDS] = [60, 5];
-
 function friendsOf(state: State) {
   if (state === 'demo-no-friends') throw unavailable();
-  const length = state === 'demo-player' ? MANY_FRIENDS : FEW_FRIENDS;
+  const length = state === 'demo-player' ? 60 : 5;
   const names = state === 'demo-long-names' ? LONG_NAMES : Array.from({ length }, (_, index) => `Friend ${index + 1}`);
   return (state === 'demo-empty' ? [] : names).map((displayName, index) => ({
     id: `friend-${index + 1}`,
@@ -176,7 +172,7 @@ function friendsOf(state: State) {
     email: null,
     mobileNumber: null,
     joinDate: CREATED,
-    status: STATUSES[index % STATUSES.length],
+    status: index % 2 === 0 ? 'PENDING' : 'ACTIVE',
     player: () => player('demo-empty', `demo-friend-${index + 1}`),
   }));
 }
