@@ -30,10 +30,11 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
   keyArgs: false,
   read(list, { args, canRead, storage }) {
     if (!list?.edges) return isLive(storage, list) ? list : undefined;
-    const there = Math.max(list.asked ?? 0, list.edges.length);
+    const { edges: all, pageInfo, ...totals } = list;
+    const there = Math.max(list.asked ?? 0, all.length);
     const isEnough = args?.['after'] != null || there >= (args?.['first'] ?? DEFAULT_FIRST);
-    if (!isEnough && list.pageInfo?.hasNextPage !== false) return undefined;
-    const edges = list.edges.filter(({ node }) => canRead(node));
+    if (!isEnough && pageInfo?.hasNextPage !== false) return totals;
+    const edges = all.filter(({ node }) => canRead(node));
     return { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) };
   },
   merge(list, incoming, { args, storage }) {

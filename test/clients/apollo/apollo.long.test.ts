@@ -455,6 +455,8 @@ test('totals alone make no empty list, and a short list is not the whole one', a
   const client = connect();
   await client.query({ query: friendsOf('totalCount') });
   expect(lengthOf(await client.query({ query: friendsOf(NODES, '(first: 3)') }))).toBe(3);
+  // In the cache, beside a list that is too short.
+  await client.query({ query: friendsOf('totalCount') });
   expect(lengthOf(await client.query({ query: friendsOf(NODES, '(first: 50)') }))).toBe(50);
   expect(sent).toHaveLength(3);
   // These are in the cache now.
