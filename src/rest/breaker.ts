@@ -52,7 +52,7 @@ export class Breaker {
   #successes = 0;
   #consecutive = new Set<string>();
   /** Players who had a trial since it opened. They wait twice as long, so that the next one is another player's if there is one. */
-  readonly #tried = new LRUCache<string, true>({ max: MAX_TRIED });
+  readonly #tried = new Set<string>();
 
   /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
   constructor(now: () => number, onChange: (state: BreakerState) => void, isOpen = false) {
@@ -77,7 +77,8 @@ export class Breaker {
   admit(player: string): Permit {
     const isTrial = this.#isTrialDue(player);
     if (isTrial) {
-      this.#tried.set(player, true);
+      if (this.#tried.size >= MAX_TRIED) this.#tried.clear();
+      this.#tried.add(player);
       // Its player may be one whose calls hang.
       this.#trialAt = this.#now() + BACK_OFF_MS;
       this.#become('half-open');
