@@ -18,7 +18,7 @@ const FIRST_PAUSE_MS = 125;
 
 /** Whether a response has data: a field of the operation is not null, `__typename` aside, or there is no error. */
 export function hasData({ data, errors }: GatewayResponse): boolean {
-  return isObject(data) && (!errors?.[0] || Object.values({ ...data, __typename: null }).some((one) => one != null));
+  return isObject(data) && (!errors?.length || Object.values({ ...data, __typename: null }).some((one) => one != null));
 }
 
 /** Whether to send an operation again before anything is delivered: it has no data, and every error may be retried. */
