@@ -1,5 +1,6 @@
 /* Which call to an endpoint gets the next of its connections. */
 import { LRUCache } from 'lru-cache';
+import type { CallContext } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, type UpstreamError } from './upstream-error.ts';
 
@@ -8,12 +9,32 @@ const MAX_QUEUED = 10_000;
 /** How many of these are of one flow at most. */
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 
+/** How many servers are told apart. */
+const MAX_SERVERS = 100;
+/** A server may have all but this share of the connections, and of the calls that wait. */
+const SHARE_OF_OTHERS = 1 / 8;
+
+/** One server, or all callers that are bound to their players. */
+interface Group {
+  /** How many connections it has, and how many it may have. */
+  leased: number;
+  readonly max: number;
+  /** How many of its calls wait, and how many may. */
+  pending: number;
+  readonly maxPending: number;
+  /** Its flows with calls that wait, the next one first. */
+  readonly waiting: Flow[];
+}
+
 /** The calls that share connections; see Queue. */
 interface Flow {
+  readonly group: Group;
   /** How many connections it has. */
   leased: number;
   /** Those that wait, in their order. */
   readonly pending: Lease[];
+  /** Its place among all flows that wait: the lowest is the next one. */
+  place: number;
 }
 
 /**
@@ -21,13 +42,15 @@ interface Flow {
  */
 export class Lease {
   readonly #queue: Queue;
+  readonly group: Group;
   readonly flow: Flow | undefined;
   #resolve: (() => void) | undefined;
   state: 'pending' | 'granted' | 'released' = 'pending';
   aborted: UpstreamError | undefined;
 
-  constructor(queue: Queue, flow: Flow | undefined) {
+  constructor(queue: Queue, group: Group, flow: Flow | undefined) {
     this.#queue = queue;
+    this.group = group;
     this.flow = flow;
   }
 
@@ -62,7 +85,8 @@ export class Lease {
  * Grants the connections of one endpoint, with flows as in fair queueing: calls of one player that hang delay nobody else's. A flow
  * is what a caller that is bound to its player calls, or what servers call about one player. Flows take turns. A flow never has
  * more connections than are left free: alone it gets at most half of them, and at most a quarter while another waits. So one is
- * left for the next flow, even if calls hang.
+ * left for the next flow, even if calls hang. A server has a flow for each player, so all its flows together leave an eighth of
+ * the connections to the others.
  */
 export class Queue {
   readonly #endpoint: Endpoint;
@@ -77,57 +101,76 @@ export class Queue {
    */
   readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
   readonly #flowsOfPlayers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
-  /** The flows with calls that wait, the next one first. */
-  readonly #waiting: Flow[] = [];
+  readonly #boundCallers: Group;
+  readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS });
+  /** The groups with flows that wait. */
+  readonly #waiting: Group[] = [];
+  #lastPlace = 0;
 
   /** @param size How many connections there are at most. */
   constructor(endpoint: Endpoint, size: number) {
     this.#endpoint = endpoint;
     this.#size = size;
     this.#share = Math.max(1, Math.floor(size / 4));
+    this.#boundCallers = createGroup(size, MAX_QUEUED);
   }
 
-  /** @param boundCaller The key of a caller that is bound to its player, whose flow it is; else the flow is that of the player. */
-  lease(boundCaller: string | undefined, player: string): Lease {
-    const flow = this.#flowOf(boundCaller, player);
-    const lease = new Lease(this, flow);
-    const room = MAX_QUEUED - this.pendingCount;
+  /** Asks for a connection for a call about a player. */
+  lease({ boundCaller, server = '' }: CallContext, player: string): Lease {
+    const group = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
+    const flow = this.#flowOf(group, boundCaller, `${server}\n${player}`);
+    const lease = new Lease(this, group, flow);
+    const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
-    else if (flow.pending.length >= Math.min(room, MAX_QUEUED_OF_FLOW)) lease.abort(noConnection(this.#endpoint));
+    else if (flow.pending.length >= room || group.pending >= group.maxPending)
+      lease.abort(noConnection(this.#endpoint));
     else {
       this.pendingCount += 1;
-      if (flow.pending.push(lease) === 1) this.#waiting.push(flow);
+      group.pending += 1;
+      if (flow.pending.push(lease) === 1) this.#wait(flow);
     }
     return lease;
   }
 
-  /** Calls of servers are counted while at least half of the connections are in use; below that they are not. */
-  #flowOf(boundCaller: string | undefined, player: string): Flow | undefined {
+  #groupOf(server: string): Group {
+    const existing = this.#servers.get(server);
+    if (existing) return existing;
+    const allBut = (count: number) => count - Math.floor(count * SHARE_OF_OTHERS);
+    const group = createGroup(allBut(this.#size), allBut(MAX_QUEUED));
+    this.#servers.set(server, group);
+    return group;
+  }
+
+  /** Calls of servers have flows while at least half of the connections are in use; below that they have none. */
+  #flowOf(group: Group, boundCaller: string | undefined, player: string): Flow | undefined {
     if (boundCaller === undefined && this.leasedCount < this.#size / 2) return undefined;
     const flows = boundCaller === undefined ? this.#flowsOfPlayers : this.#flowsOfCallers;
     const key = boundCaller ?? player;
     const existing = flows.get(key);
-    const flow = existing ?? { leased: 0, pending: [] };
+    const flow = existing ?? { group, leased: 0, pending: [], place: 0 };
     if (!existing) flows.set(key, flow);
     return flow;
   }
 
   #mayLease(flow: Flow): boolean {
     const free = this.#size - this.leasedCount;
+    if (flow.group.leased >= flow.group.max) return false;
     if (flow.leased === 0) return free > 0;
-    const isAlone = this.#waiting.every((waiting) => waiting === flow);
+    const isAlone = this.#waiting.every(({ waiting }) => waiting.every((other) => other === flow));
     return flow.leased < (isAlone ? free : Math.min(free, this.#share));
   }
 
   #grant(lease: Lease): void {
     this.leasedCount += 1;
+    lease.group.leased += 1;
     if (lease.flow) lease.flow.leased += 1;
     lease.grant();
   }
 
   /** Takes back a lease that was granted. Called by it alone. */
-  release({ flow }: Lease): void {
+  release({ group, flow }: Lease): void {
     this.leasedCount -= 1;
+    group.leased -= 1;
     if (flow) flow.leased -= 1;
     this.#grantNext();
   }
@@ -141,16 +184,37 @@ export class Queue {
 
   #grantNext(): void {
     while (this.leasedCount < this.#size) {
-      const next = this.#waiting.find((flow) => this.#mayLease(flow));
+      const next = this.#nextFlow();
       const [lease] = next?.pending ?? [];
       if (!next || !lease) return;
       this.#remove(lease);
       this.#grant(lease);
       if (next.pending.length === 0) continue;
       // It comes after the others now.
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      this.#waiting.push(next);
+      this.#endWait(next);
+      this.#wait(next);
     }
+  }
+
+  #nextFlow(): Flow | undefined {
+    let next: Flow | undefined;
+    for (const { waiting, leased, max } of this.#waiting) {
+      const first = leased < max ? waiting.find((flow) => this.#mayLease(flow)) : undefined;
+      if (first && (!next || first.place < next.place)) next = first;
+    }
+    return next;
+  }
+
+  #wait(flow: Flow): void {
+    this.#lastPlace += 1;
+    flow.place = this.#lastPlace;
+    if (flow.group.waiting.push(flow) === 1) this.#waiting.push(flow.group);
+  }
+
+  #endWait(flow: Flow): void {
+    const { waiting } = flow.group;
+    waiting.splice(waiting.indexOf(flow), 1);
+    if (waiting.length === 0) this.#waiting.splice(this.#waiting.indexOf(flow.group), 1);
   }
 
   #remove(lease: Lease): void {
@@ -158,7 +222,12 @@ export class Queue {
     const at = flow?.pending.indexOf(lease) ?? -1;
     if (!flow || at < 0) return;
     this.pendingCount -= 1;
+    flow.group.pending -= 1;
     flow.pending.splice(at, 1);
-    if (flow.pending.length === 0) this.#waiting.splice(this.#waiting.indexOf(flow), 1);
+    if (flow.pending.length === 0) this.#endWait(flow);
   }
+}
+
+function createGroup(max: number, maxPending: number): Group {
+  return { leased: 0, max, pending: 0, maxPending, waiting: [] };
 }

@@ -88,7 +88,7 @@ export class Call<Result> {
         const permit = this.#breaker.admit(content.playerUniqueId);
         this.#queuedAt = performance.now();
         this.#exchange = undefined;
-        const lease = queue.lease(callContext.boundCaller, content.playerUniqueId);
+        const lease = queue.lease(callContext, content.playerUniqueId);
         this.#lease = lease;
         if (lease.state === 'pending') await lease.wait();
         const response = lease.aborted ?? (await this.#startExchange(lease, request, permit).response);

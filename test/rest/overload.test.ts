@@ -25,7 +25,8 @@ test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; oth
   const held = upstream.hold('GET /player');
   const first = read(rest, 'p1', operation({ inMs: 60_000 }));
   await held.arrived;
-  const leaving = Array.from({ length: 100 }, () => operation({ inMs: 60_000 }));
+  // One server may have 8,750 of them.
+  const leaving = Array.from({ length: 100 }, (_, n) => operation({ server: n < 20 ? 'shop' : 'desk', inMs: 60_000 }));
   const waiting = leaving.flatMap((op) =>
     Array.from({ length: 100 }, (_, index) => failure(read(rest, `q${leaving.indexOf(op)}-${index}`, op))),
   );
@@ -156,6 +157,22 @@ test.each([
   await Promise.all(reads);
   const numbers = upstream.calls().map((call) => Number(call.split('-').at(-1)));
   expect(numbers.slice(-4).every((number) => number > 30)).toBe(true);
+});
+
+test('the job of a server that reads many players who hang leaves connections, and room to wait, to all others', async () => {
+  const { upstream, rest } = await start({ connections: 16, timeoutMs: 60_000 });
+  upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
+  const job = operation({ server: 'job', inMs: 60_000 });
+  const slow = Array.from({ length: 9_000 }, (_, n) => failure(read(rest, `slow-${n}`, job)));
+  await upstream.received(14);
+  expect(rest.health()).toMatchObject({ active: 14, queued: 8_750 });
+  for (const who of [{ server: 'shop' }, { boundCaller: 'own' }, { server: 'desk' }]) {
+    await Promise.all([1, 2, 3].map((n) => read(rest, `p${n}`, operation(who))));
+  }
+  expect(upstream.calls().filter((call) => call.includes('/slow-'))).toHaveLength(14);
+  job.abort();
+  await Promise.all(slow);
+  expect(rest.health().queued).toBe(0);
 });
 
 test('calls of a server about 10,000 players free no connection for a caller that has its share', async () => {
