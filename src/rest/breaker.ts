@@ -151,8 +151,8 @@ export function createBreakers(now: () => number, onChange: (state: BreakerState
   const others = new LRUCache<string, Breaker>(recent);
   function of(language: string | undefined, server: string | undefined): Breaker {
     if (language === undefined && server === undefined) return ofPlayers;
-    // A language has no line break.
-    const key = `${language}\n${server}`;
+    // The key of a server has no line break.
+    const key = language === undefined ? `${server}` : `${language}\n${server}`;
     const existing = others.get(key);
     if (existing) return existing;
     // While a more general one is open, a new one is too: callers with many languages, or many servers, must not pass it.

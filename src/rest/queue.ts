@@ -1,6 +1,5 @@
 /* Which call to an endpoint gets the next of its connections. */
 import { LRUCache } from 'lru-cache';
-import type { CallContext } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, type UpstreamError } from './upstream-error.ts';
 
@@ -10,7 +9,7 @@ const MAX_QUEUED = 10_000;
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 
 /** How many servers are told apart. */
-const MAX_SERVERS = 100;
+const MAX_SERVERS = 20;
 /** A server may have all but this share of the connections, and of the calls that wait. */
 const SHARE_OF_OTHERS = 1 / 8;
 
@@ -22,6 +21,8 @@ interface Group {
   /** How many of its calls wait, and how many may. */
   pending: number;
   readonly maxPending: number;
+  /** By player, or by caller. No call deletes its entry, and what waits is in arrays: see docs/decisions/benchmark-notes.md. */
+  readonly flows: LRUCache<string, Flow>;
   /** Its flows with calls that wait, the next one first. */
   readonly waiting: Flow[];
 }
@@ -95,12 +96,6 @@ export class Queue {
   readonly #share: number;
   leasedCount = 0;
   pendingCount = 0;
-  /**
-   * Two, so that the many players of a server evict no caller. No call deletes its entry, and what waits is in arrays: see
-   * docs/decisions/benchmark-notes.md.
-   */
-  readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
-  readonly #flowsOfPlayers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
   readonly #boundCallers: Group;
   readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS });
   /** The groups with flows that wait. */
@@ -115,10 +110,16 @@ export class Queue {
     this.#boundCallers = createGroup(size, MAX_QUEUED);
   }
 
-  /** Asks for a connection for a call about a player. */
-  lease({ boundCaller, server = '' }: CallContext, player: string): Lease {
+  /**
+   * Asks for a connection for a call about a player.
+   * @param by The key of a caller that is bound to its player, or of a server; see CallContext.
+   */
+  lease(by: { boundCaller?: string | undefined; server?: string | undefined }, player: string): Lease {
+    const { boundCaller, server = '' } = by;
     const group = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
-    const flow = this.#flowOf(group, boundCaller, `${server}\n${player}`);
+    // Calls of servers have flows while at least half of the connections are in use.
+    const isCounted = boundCaller !== undefined || this.leasedCount >= this.#size / 2;
+    const flow = isCounted ? flowOf(group, boundCaller ?? player) : undefined;
     const lease = new Lease(this, group, flow);
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
@@ -139,17 +140,6 @@ export class Queue {
     const group = createGroup(allBut(this.#size), allBut(MAX_QUEUED));
     this.#servers.set(server, group);
     return group;
-  }
-
-  /** Calls of servers have flows while at least half of the connections are in use; below that they have none. */
-  #flowOf(group: Group, boundCaller: string | undefined, player: string): Flow | undefined {
-    if (boundCaller === undefined && this.leasedCount < this.#size / 2) return undefined;
-    const flows = boundCaller === undefined ? this.#flowsOfPlayers : this.#flowsOfCallers;
-    const key = boundCaller ?? player;
-    const existing = flows.get(key);
-    const flow = existing ?? { group, leased: 0, pending: [], place: 0 };
-    if (!existing) flows.set(key, flow);
-    return flow;
   }
 
   #mayLease(flow: Flow): boolean {
@@ -229,5 +219,13 @@ export class Queue {
 }
 
 function createGroup(max: number, maxPending: number): Group {
-  return { leased: 0, max, pending: 0, maxPending, waiting: [] };
+  return { leased: 0, max, pending: 0, maxPending, flows: new LRUCache({ max: MAX_QUEUED }), waiting: [] };
+}
+
+function flowOf(group: Group, key: string): Flow {
+  const existing = group.flows.get(key);
+  if (existing) return existing;
+  const flow = { group, leased: 0, pending: [], place: 0 };
+  group.flows.set(key, flow);
+  return flow;
 }
