@@ -8,16 +8,16 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 636,
-  access: 817,
-  config: 953,
-  engine: 1317,
-  graphql: 1578,
-  http: 778,
-  limits: 203,
-  'persisted-operations': 299,
-  process: 877,
-  rest: 1956,
+  '.': 635,
+  access: 826,
+  config: 982,
+  engine: 1277,
+  graphql: 1569,
+  http: 791,
+  limits: 202,
+  'persisted-operations': 297,
+  process: 856,
+  rest: 2028,
   telemetry: 541,
 };
 
