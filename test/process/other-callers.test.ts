@@ -70,6 +70,33 @@ test('a job whose events fail for every player of it: 0 of 40 events of another 
   expect((await send('of-job', 'visit', job)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
 });
 
+test('a job that reads 120 players whose coupons hang: another server and players read coupons meanwhile', async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.on('GET /coupon', async ({ path }) => {
+    if (path.includes('/heavy-')) await released;
+    return 'usual' as const;
+  });
+  const scope = 'coupons:read any-player';
+  const ids = (from: number) => JSON.stringify(Array.from({ length: 40 }, (_, n) => `heavy-${from + n}`));
+  const job = [0, 40, 80].map((from) =>
+    ask(`{ players(playerUniqueIds: ${ids(from)}) { coupons { code } } }`, as('job', scope)),
+  );
+  // All of its share: 56 of 64 connections.
+  await upstream.received(56);
+  const read = (id: string, headers: Record<string, string>) =>
+    ask(`{ player(playerUniqueId: "${id}") { coupons { code } } }`, headers);
+  for (let n = 0; n < 20; n += 1) {
+    const both = [read('p1', as('shop', scope)), read(`own-${n}`, as(`own-${n}`, 'coupons:read'))];
+    expect((await Promise.all(both)).map(({ codes }) => codes)).toEqual([[], []]);
+  }
+  expect(upstream.calls().filter((call) => call.includes('/heavy-'))).toHaveLength(56);
+  release();
+  await Promise.all(job);
+});
+
 test('row 11, labels of metrics: a screen of five players has one after 1,000 names of one token', async () => {
   const send = (operationName: string, query: string, headers: Record<string, string>) =>
     post(gateway.url, { query, operationName }, headers);
