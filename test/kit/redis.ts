@@ -25,6 +25,9 @@ export async function startRedis(wanted?: number, more: readonly string[] = []) 
     '',
     '--dir',
     tmpdir(),
+    // Another one may have left its data there.
+    '--dbfilename',
+    `test-${port}.rdb`,
     '--enable-debug-command',
     'local',
     ...more,
