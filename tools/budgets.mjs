@@ -16,8 +16,8 @@ const BUDGETS = {
   http: 791,
   limits: 202,
   'persisted-operations': 297,
-  process: 856,
-  rest: 2028,
+  process: 861,
+  rest: 2052,
   telemetry: 541,
 };
 

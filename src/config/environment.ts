@@ -143,7 +143,7 @@ const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` rea
 const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
 /** A name in a template of a shell, of Kubernetes, Helm, a pipeline or a manual, also inside a URL; a reference to a store of secrets. */
 const PLACEHOLDER =
-  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*|\w+:\/\/.*(?:\$\{\w+\}|\$\(\w+\)|(?<=[/.-])\{\{?[\w .-]+\}|<[\w -]+>).*)$/s;
+  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*|\w+:\/\/.*(?:\$\{\w+\}|\$\(\w+\)|(?<=[/.-])\{\{?[\w .-]+\}|(?<=[/:@.-])<[\w -]+>).*)$/s;
 
 /** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
 const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);

@@ -165,7 +165,7 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
   /** If Redis takes the changes of one key, those of the others are sent too. */
   async function sendOldest(): Promise<void> {
     isScheduled = false;
-    const [key = ''] = late.keys();
+    const [key = ''] = late.rkeys();
     await sendAgain(key);
     if (!late.has(key)) await sendAllAgain();
   }

@@ -12,12 +12,17 @@ export function tryTls(rest: Config['rest'], log: Logger): void {
   const { baseUrl, proxy } = rest;
   if (baseUrl?.protocol !== 'https:' || proxyFor(baseUrl, proxy)) return;
   const warn = (error: Error) => log.warn(explain(errorOf(getPlayer, error), rest));
-  const { hostname, port, protocol } = baseUrl;
-  const host = hostname.replace(/^\[|\]$|\.$/g, '');
-  createConnector(baseUrl.origin, rest)({ host, hostname: host, port, protocol }, (error, socket) => {
+  const { port, protocol, origin } = baseUrl;
+  const hostname = baseUrl.hostname.replace(/^\[|\]$|\.$/g, '');
+  // SNI is taken from `host`, which has no dot at its end.
+  const host = baseUrl.host.replace(/\.(?=:|$)/, '');
+  createConnector(origin, rest)({ host, hostname, port, protocol }, (error, socket) => {
     if (error) return warn(error);
     // With TLS 1.3 a client certificate is refused after the handshake. Other errors then only mean that the server closed first.
-    socket.once('error', (cause) => isTlsRefusal(cause) && warn(cause)).unref();
-    socket.end();
+    socket.once('error', (cause) => isTlsRefusal(cause) && warn(cause));
+    socket
+      .setTimeout(rest.timeoutMs, () => socket.destroy())
+      .unref()
+      .end();
   });
 }

@@ -32,7 +32,7 @@ const NO_USE: [RegExp, string][] = [
 ];
 
 /**
- * The commands of the scripts of limits and idempotency keys beside SET. A Redis that does not allow one of them is reported like one that takes no
+ * Besides SET, the commands that the scripts of limits and idempotency keys use. A Redis that does not allow one of them is reported like one that takes no
  * writes. DEL comes first, because the key can be a text, or the hash that another replica has just made.
  */
 const USE_ALL = `

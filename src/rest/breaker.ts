@@ -101,7 +101,7 @@ export class Breaker {
     else if (isTrial && result === 'success') {
       this.#tried.clear();
       this.#become('closed');
-    } else if (isTrial && this.#state !== 'closed') this.#open();
+    } else if (isTrial && this.#state !== 'closed') this.#become('open');
   }
 
   #count(player: string, result: BreakerResult): void {
@@ -137,38 +137,50 @@ export class Breaker {
   }
 }
 
-/** How many of these breakers an endpoint has beside that of players, and for how many milliseconds after their last call. */
-const MAX_BREAKERS = 100;
-const KEEP_MS = 60_000;
+/** How many languages, and how many servers, have breakers of their own, and for how many milliseconds after their last call. */
+const MAX_LANGUAGES = 20;
+const MAX_SERVERS = 100;
+const RECENT = { ttl: 60_000, updateAgeOnGet: true, ttlResolution: 1_000 };
 
 /**
- * The breakers of an endpoint: one for all players with tokens of their own, and one for each server, whose job can fail for every
- * player. Each has one more for each language, because the service can fail in one alone. Clients choose the languages.
+ * The breakers of an endpoint: those of all players with tokens of their own, and those of each server, whose job can fail for every
+ * player. There is one for each language, because the service can fail in one alone. Clients choose the languages.
  */
 export function createBreakers(now: () => number, onChange: (state: BreakerState) => void) {
-  const ofPlayers = new Breaker(now, onChange);
-  const recent = { max: MAX_BREAKERS, ttl: KEEP_MS, updateAgeOnGet: true, ttlResolution: 1_000 };
-  const others = new LRUCache<string, Breaker>(recent);
-  function of(language: string | undefined, server: string | undefined): Breaker {
-    if (language === undefined && server === undefined) return ofPlayers;
-    // The key of a server has no line break.
-    const key = language === undefined ? `${server}` : `${language}\n${server}`;
-    const existing = others.get(key);
-    if (existing) return existing;
-    // While a more general one is open, a new one is too: callers with many languages, or many servers, must not pass it.
-    const general = language === undefined ? ofPlayers : of(undefined, server);
-    const breaker = new Breaker(now, onChange, general.state === 'open');
-    others.set(key, breaker);
-    return breaker;
-  }
+  /** While a more general breaker is open, a new one is too: a caller with many languages must not pass it. */
+  const byLanguage = (isOpen = false) => {
+    const ofDefault = new Breaker(now, onChange, isOpen);
+    const others = new LRUCache<string, Breaker>({ ...RECENT, max: MAX_LANGUAGES });
+    return {
+      of: (language: string | undefined): Breaker =>
+        language === undefined
+          ? ofDefault
+          : getOrAdd(others, language, () => new Breaker(now, onChange, ofDefault.state === 'open')),
+      states: () => [ofDefault, ...others.values()].map(({ state }) => state),
+    };
+  };
+  const ofPlayers = byLanguage();
+  const ofServers = new LRUCache<string, ReturnType<typeof byLanguage>>({ ...RECENT, max: MAX_SERVERS });
   return {
-    of,
+    /** @param server The key of a server; undefined for a caller that is bound to its player. */
+    of(language: string | undefined, server: string | undefined): Breaker {
+      if (server === undefined) return ofPlayers.of(language);
+      return getOrAdd(ofServers, server, () => byLanguage(ofPlayers.of(undefined).state === 'open')).of(language);
+    },
     /** `open` if one is, else `half-open` if one is. */
     state(): BreakerState {
-      const states = new Set([ofPlayers, ...others.values()].map(({ state }) => state));
+      const states = new Set([ofPlayers, ...ofServers.values()].flatMap((all) => all.states()));
       return (['open', 'half-open'] as const).find((state) => states.has(state)) ?? 'closed';
     },
   };
+}
+
+function getOrAdd<Value extends object>(cache: LRUCache<string, Value>, key: string, create: () => Value): Value {
+  const existing = cache.get(key);
+  if (existing) return existing;
+  const added = create();
+  cache.set(key, added);
+  return added;
 }
 
 /** The largest and the first number of retries in the budget. */

@@ -9,7 +9,7 @@ const MAX_QUEUED = 10_000;
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 
 /** How many servers are told apart. */
-const MAX_SERVERS = 20;
+const MAX_SERVERS = 1_000;
 /** A server may have all but this share of the connections, and of the calls that wait. */
 const SHARE_OF_OTHERS = 1 / 8;
 
@@ -21,8 +21,6 @@ interface Group {
   /** How many of its calls wait, and how many may. */
   pending: number;
   readonly maxPending: number;
-  /** By player, or by caller. No call deletes its entry, and what waits is in arrays: see docs/decisions/benchmark-notes.md. */
-  readonly flows: LRUCache<string, Flow>;
   /** Its flows with calls that wait, the next one first. */
   readonly waiting: Flow[];
 }
@@ -84,7 +82,7 @@ export class Lease {
 
 /**
  * Grants the connections of one endpoint, with flows as in fair queueing: calls of one player that hang delay nobody else's. A flow
- * is what a caller that is bound to its player calls, or what servers call about one player. Flows take turns. A flow never has
+ * is what a caller that is bound to its player calls, or what a server calls about one player. Flows take turns. A flow never has
  * more connections than are left free: alone it gets at most half of them, and at most a quarter while another waits. So one is
  * left for the next flow, even if calls hang. A server has a flow for each player, so all its flows together leave an eighth of
  * the connections to the others.
@@ -96,6 +94,12 @@ export class Queue {
   readonly #share: number;
   leasedCount = 0;
   pendingCount = 0;
+  /**
+   * Two, so that the many players of a server evict no caller. No call deletes its entry, and what waits is in arrays: see
+   * docs/decisions/benchmark-notes.md.
+   */
+  readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
+  readonly #flowsOfServers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
   readonly #boundCallers: Group;
   readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS });
   /** The groups with flows that wait. */
@@ -117,9 +121,10 @@ export class Queue {
   lease(by: { boundCaller?: string | undefined; server?: string | undefined }, player: string): Lease {
     const { boundCaller, server = '' } = by;
     const group = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
+    let flow: Flow | undefined;
+    if (boundCaller !== undefined) flow = flowIn(this.#flowsOfCallers, boundCaller, group);
     // Calls of servers have flows while at least half of the connections are in use.
-    const isCounted = boundCaller !== undefined || this.leasedCount >= this.#size / 2;
-    const flow = isCounted ? flowOf(group, boundCaller ?? player) : undefined;
+    else if (this.leasedCount >= this.#size / 2) flow = flowIn(this.#flowsOfServers, `${server}\n${player}`, group);
     const lease = new Lease(this, group, flow);
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
@@ -219,13 +224,13 @@ export class Queue {
 }
 
 function createGroup(max: number, maxPending: number): Group {
-  return { leased: 0, max, pending: 0, maxPending, flows: new LRUCache({ max: MAX_QUEUED }), waiting: [] };
+  return { leased: 0, max, pending: 0, maxPending, waiting: [] };
 }
 
-function flowOf(group: Group, key: string): Flow {
-  const existing = group.flows.get(key);
+function flowIn(flows: LRUCache<string, Flow>, key: string, group: Group): Flow {
+  const existing = flows.get(key);
   if (existing) return existing;
   const flow = { group, leased: 0, pending: [], place: 0 };
-  group.flows.set(key, flow);
+  flows.set(key, flow);
   return flow;
 }

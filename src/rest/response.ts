@@ -35,6 +35,9 @@ const NO_RESULT = ' without a property of a success: an error, or another servic
 /** A successful read has at least one of these properties, unless its object is empty; an upsert has the first. */
 const OF_RESULTS = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
 
+/** In place of an error, beside a success. */
+const NO_ERROR = /^(?:false|0|none|null|ok|success|no error)$/i;
+
 /** A page of a proxy. Frameworks give this type to empty bodies too, and PHP to JSON: these are the service's. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
 /** What an ingress without a route sends: `default backend - 404`, `404 page not found`. */
@@ -125,10 +128,14 @@ function isResult(json: Json, { method }: Endpoint): boolean {
   const isUsual = names.length === 0 || names.some((name) => OF_RESULTS.test(name));
   if (method === 'GET') return isUsual;
   const { error, errors, errorMessage, ok, status, statusCode, success } = json;
+  // Beside a property of a result, `status` can be that of the player: inactive, or a payment that failed.
+  const failed = isUsual ? /^(?:error|[45]\d\d$)/i : /^(?:error|fail|false|[45]\d\d$)/i;
   const isError =
-    [error, errors, errorMessage].flat().some((one) => one && JSON.stringify(one) !== '{}') ||
+    [error, errors, errorMessage]
+      .flat()
+      .some((one) => one && !NO_ERROR.test(String(one)) && JSON.stringify(one) !== '{}') ||
     [ok, success].some((one) => /^(?:false|0)$/i.test(String(one))) ||
-    [status, statusCode].some((one) => /^(?:error|fail|false|[45]\d\d$)/i.test(String(one)));
+    [status, statusCode].some((one) => failed.test(String(one)));
   return !isError && (isUsual || /^(?:0|2\d\d|undefined)$/.test(String(codeOf(json))));
 }
 

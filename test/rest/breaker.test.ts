@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import type { UpstreamErrorCode } from '../../src/errors.ts';
-import { resultOf } from '../../src/rest/breaker.ts';
+import { Breaker, createBreakers, resultOf } from '../../src/rest/breaker.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/upstream-error.ts';
 import { atEnd } from '../kit/at-end.ts';
@@ -350,4 +350,39 @@ test.each([
   ['the end of the wait for a connection', 'none', error('OVERLOADED', { withheld: true }), true],
 ] as const)('%s is a %s for the breaker', (_, result, response, wasInFlight) => {
   expect(resultOf(response, wasInFlight)).toBe(result);
+});
+
+test('trials that fail late delay no other: there is one each second', () => {
+  let now = 0;
+  const breaker = new Breaker(
+    () => now,
+    () => undefined,
+    true,
+  );
+  const admitAt = (ms: number) => {
+    now = ms;
+    return breaker.admit(`player-${ms}`);
+  };
+  const hanging = [1_000, 2_000, 3_000].map(admitAt);
+  for (const [index, trial] of hanging.entries()) {
+    now = 4_000 + 1_000 * index;
+    breaker.end(trial, 'failure');
+    expect(admitAt(now).isTrial).toBe(true);
+  }
+  expect(() => admitAt(6_999)).toThrow('the breaker is open');
+});
+
+test('players who ask in 100 languages close no breaker of a server', () => {
+  const breakers = createBreakers(
+    () => 0,
+    () => undefined,
+  );
+  const ofShop = () => breakers.of(undefined, 'shop');
+  for (let n = 0; n < 10; n += 1) ofShop().end(ofShop().admit(`player-${n}`), 'failure');
+  for (let n = 0; n < 100; n += 1) breakers.of(`language-${n}`, undefined);
+  expect([ofShop().state, breakers.of('en', 'shop').state, breakers.of('en', undefined).state]).toEqual([
+    'open',
+    'open',
+    'closed',
+  ]);
 });

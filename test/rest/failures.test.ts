@@ -137,6 +137,7 @@ test.each([
   { error: null, errors: [], success: true },
   { message: 'ok', errors: {}, ok: 1, status: 200 },
   { playerUniqueId: 'p1', code: 12_345, status: 'active' },
+  { playerUniqueId: 'p1', status: 'failed', errorMessage: 'OK', error: 'false' },
 ])('a write whose response is %j was done', async (json) => {
   const { results } = await answerAll(WRITES, { json });
   expect(results).toMatchObject({ 'POST /event': undefined, 'DELETE /player': 'deleted' });
