@@ -12,7 +12,7 @@ export interface CallContext {
   wanted?: Wanted;
   /** The key of a caller that is bound to its player; absent for a server. */
   readonly boundCaller?: string | undefined;
-  /** The key of a server; absent for a caller that is bound to its player. */
+  /** The key of a server, which has `any-player`; absent for a caller that is bound to its player. */
   readonly server?: string | undefined;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];

@@ -8,9 +8,9 @@ const MAX_QUEUED = 10_000;
 /** How many of these are of one flow at most. */
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 
-/** How many servers are told apart. */
+/** How many servers are counted; the least recently used ones are evicted. */
 const MAX_SERVERS = 1_000;
-/** A server may have all but this share of the connections, and of the calls that wait. */
+/** The share of the connections, and of the calls that wait, that one server leaves to all other callers. */
 const SHARE_OF_OTHERS = 1 / 8;
 
 /** One server, or all callers that are bound to their players. */
@@ -120,11 +120,13 @@ export class Queue {
    */
   lease(by: { boundCaller?: string | undefined; server?: string | undefined }, player: string): Lease {
     const { boundCaller, server = '' } = by;
-    const group = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
+    const current = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
     let flow: Flow | undefined;
-    if (boundCaller !== undefined) flow = flowIn(this.#flowsOfCallers, boundCaller, group);
+    if (boundCaller !== undefined) flow = flowIn(this.#flowsOfCallers, boundCaller, current);
     // Calls of servers have flows while at least half of the connections are in use.
-    else if (this.leasedCount >= this.#size / 2) flow = flowIn(this.#flowsOfServers, `${server}\n${player}`, group);
+    else if (this.leasedCount >= this.#size / 2) flow = flowIn(this.#flowsOfServers, `${server}\n${player}`, current);
+    // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
+    const { group } = flow ?? { group: current };
     const lease = new Lease(this, group, flow);
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
