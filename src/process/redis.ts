@@ -32,8 +32,8 @@ const NO_USE: [RegExp, string][] = [
 ];
 
 /**
- * Besides SET, the commands that the scripts of limits and idempotency keys use. A Redis that does not allow one of them is reported like one that takes no
- * writes. DEL comes first, because the key can be a text, or the hash that another replica has just made.
+ * Besides SET, the commands that the scripts of limits and idempotency keys use. A Redis that does not allow one of them is
+ * reported like one that takes no writes. DEL comes first, because the key can be a text, or the hash that another replica has just made.
  */
 const USE_ALL = `
 for _, command in ipairs({ 'DEL', 'GET', 'PTTL', 'HGETALL' }) do redis.call(command, KEYS[1]) end
@@ -154,7 +154,11 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
 
 /** What is wrong with `REDIS_URL`, found without a write. */
 export async function probeRedis(url: Secret, config: Config, timeoutMs: number): Promise<string[]> {
-  const redis = openRedis(url, '', config, { commandTimeout: timeoutMs, retryStrategy: () => null });
+  // With the prefix of the gateway: a cluster and an access list decide by the key.
+  const redis = openRedis(url, `${config.rest.baseUrl ?? ''}`, config, {
+    commandTimeout: timeoutMs,
+    retryStrategy: () => null,
+  });
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_MS) });
     const [[role], info] = await Promise.all([

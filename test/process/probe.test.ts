@@ -312,6 +312,23 @@ test('redis is asked everything at once, so that a slow one takes no longer than
   expect(await probe({ ...GOOD, REDIS_URL })).toMatchObject({ code: 0, lines: [] });
 });
 
+(redisIsInstalled ? test : test.skip)('a Redis that allows the keys of this gateway alone is no mistake', async () => {
+  const redis = await startRedis();
+  const admin = new Redis(redis.url);
+  atEnd(() => admin.disconnect());
+  const gateway = await startProcess({ ...GOOD, REDIS_URL: redis.url });
+  let key = '';
+  await until(async () => {
+    [key = ''] = await admin.keys('gateway:*');
+    return key !== '';
+  });
+  gateway.child.kill('SIGTERM');
+  const pattern = `${key.slice(0, key.lastIndexOf(':'))}:*`;
+  await admin.call('ACL', 'SETUSER', 'one', 'on', '>hidden-word', `~${pattern}`, '+@all');
+  const REDIS_URL = redis.url.replace('//', '//one:hidden-word@');
+  expect(await probe({ ...GOOD, REDIS_URL })).toMatchObject({ code: 0, lines: [] });
+});
+
 (redisIsInstalled ? test : test.skip)(
   'redis: a wrong password, a full Redis and a replica are named, and nothing is written',
   async () => {
