@@ -32,9 +32,11 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { ...formatted, ...describeClientError({ message, extensions }) };
 }
 
-/** Adds to two messages of graphql-js how to mend the mistake: the values of an enum, or quotation marks. */
+/** Adds to messages of graphql-js how to correct the mistake: the values of an enum, quotation marks, or closing braces. */
 export function addHint(schema: GraphQLSchema, message: string): string {
-  if (message.startsWith('Syntax Error: Invalid number')) return `${message} Write a text in quotation marks.`;
+  if (/^(?:Syntax Error: Invalid number|String cannot represent)/.test(message))
+    return `${message.replace(/\.?$/, '.')} Write a text in quotation marks.`;
+  if (/^Syntax Error: .*<EOF>/.test(message)) return `${message} Is a closing brace missing?`;
   return message.replace(/ does not exist in "(\w+)" enum\.$/, (text, name) => {
     const type = schema.getType(name);
     const values = isEnumType(type) ? type.getValues().map((value) => value.name) : [];

@@ -295,8 +295,16 @@ test.each([
   },
 );
 
-test('an id without quotation marks: the message says what to write', async () => {
-  const { errors } = await gateway.query('{ player(playerUniqueId: demo-player) { id } }');
-  const message = 'Syntax Error: Invalid number, expected digit but got: "p". Write a text in quotation marks.';
-  expect(errors).toMatchObject([{ message, extensions: { code: 'GRAPHQL_PARSE_FAILED' } }]);
+test.each([
+  [
+    '{ player(playerUniqueId: demo-player) { id } }',
+    'Syntax Error: Invalid number, expected digit but got: "p". Write a text in quotation marks.',
+  ],
+  [
+    '{ me { referralLink(lang: "en") coupons(filter: { group: vip }) { code } } }',
+    'String cannot represent a non string value: vip. Write a text in quotation marks.',
+  ],
+  ['{ me { id }', 'Syntax Error: Expected Name, found <EOF>. Is a closing brace missing?'],
+])('the message about %s says how to correct it', async (query, message) => {
+  expect((await gateway.query(query)).errors).toMatchObject([{ message }]);
 });
