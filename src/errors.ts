@@ -50,6 +50,7 @@ export function requestError(
   return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers } } });
 }
 
+/** For clients, whatever has too much to do: the process, or the connections to the REST service. */
 export const OVERLOADED_MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
 
 export function badRequest(message: string, status = 400): ClientError {

@@ -110,14 +110,14 @@ function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
   ].flatMap((warning) => warning || []);
 }
 
-/** Paths into the objects that Keycloak and Supabase put into tokens, as other programs write them. */
-const OBJECTS = /^(?:realm_access|resource_access|app_metadata|user_metadata)\./;
+/** The beginnings of paths with dots: objects in the tokens of Keycloak and Supabase. */
+const DOTTED_PATHS = /^(?:realm_access|resource_access|app_metadata|user_metadata)\./;
 
-/** Settings that can be used, and are hardly meant so. */
+/** Warnings of valid settings that are probably mistakes. */
 function doubtful(values: Values): string[] {
   const numbers: Record<string, unknown> = values;
   const rates = Object.keys(values).flatMap((name) => {
-    // No window is shorter than a second.
+    // No window is shorter than a second, so a burst below the rate is the limit of each second. Other names equal `burst`.
     const burst = name.replace(/_PER_SECOND$/, '_BURST');
     const warning = `${name}: is above ${burst} (${numbers[burst]}), which bounds each second; raise both`;
     return Number(numbers[name]) > Number(numbers[burst]) ? warning : [];
@@ -127,7 +127,7 @@ function doubtful(values: Values): string[] {
     [of].flat().flatMap(({ name }) => {
       const path = `/${name.replaceAll('.', '/')}`;
       const warning = `${setting}: "${name}" is the name of one claim; for a member of an object write ${path}`;
-      return OBJECTS.test(name) ? warning : [];
+      return DOTTED_PATHS.test(name) ? warning : [];
     }),
   );
   const tokens = CLIENT_TOKENS_FILE.flatMap(({ name, expiresAt = '' }) =>

@@ -162,7 +162,7 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
     return one.sending;
   }
   const sendAllAgain = () => Promise.all([...late.keys()].map(sendAgain));
-  /** If Redis takes the changes of one key, those of the others are sent too. */
+  /** Sends the changes of one key. If Redis takes them, those of the others are sent too. */
   async function sendOldest(): Promise<void> {
     isScheduled = false;
     const [key = ''] = late.rkeys();

@@ -141,7 +141,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
   const context = createContext(route.sharedContext, { requestId, caller, record, cancellation });
   const executed = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
-  const whole = applyResponse(await executed.finally(() => cancellation.end()), reply);
+  const whole = applyResponse(await executed.finally(() => cancellation.end()), mediaType, reply);
   // A character takes at most three bytes.
   const isTooLong = whole.length > MAX_RESPONSE / 3 && Buffer.byteLength(whole) > MAX_RESPONSE;
   const text = isTooLong ? JSON.stringify(refuseLength(context)) : whole;
@@ -159,11 +159,15 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
 }
 
 /** Takes over status and headers of Apollo Server's response. Returns its body, with the request id if it is an error's. */
-function applyResponse({ status = 200, headers, body }: HTTPGraphQLResponse, reply: FastifyReply): string {
+function applyResponse(
+  { status = 200, headers, body }: HTTPGraphQLResponse,
+  mediaType: string,
+  reply: FastifyReply,
+): string {
   if (body.kind === 'chunked') throw new Error('The schema has no incremental delivery.');
   void reply.code(status);
   for (const [name, value] of headers) void reply.header(name, value);
-  void reply.type(`${responseType(reply.request.headers)}; charset=utf-8`);
+  void reply.type(`${mediaType}; charset=utf-8`);
   if (status < 400) return body.string;
   const { extensions = { requestId: reply.request.id }, ...response } = JSON.parse(body.string);
   return JSON.stringify({ ...response, extensions });

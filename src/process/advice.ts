@@ -54,12 +54,13 @@ function withoutResponse(error: UpstreamError, isHttps: boolean): string {
   if (error.code === 'UPSTREAM_TIMEOUT' || error.withheld)
     return 'no connection in time; check host and port, and that no firewall drops the packets';
   const { code } = Object(error.cause);
-  // With TLS 1.3, a service refuses a missing client certificate after the handshake: the connection just ends. It does too when a
-  // TLS proxy does not reach the service.
+  // With TLS 1.3, a service that requires a client certificate closes the connection after the handshake. So does a TLS proxy that
+  // does not reach the service.
   return `no response (${code}); ${isHttps ? `is it up behind its TLS proxy, or ${WANTS_CERTIFICATE}` : 'must it begin with https://?'}`;
 }
 
 function withStatus(error: UpstreamError): string {
+  // A response about another player has no status in its error.
   const { status = 200 } = error;
   if (status >= 300 && status < 400) return `it is redirected (${status}); use the address that it leads to`;
   if ([202, 401, 403].includes(status))

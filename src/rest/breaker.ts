@@ -51,7 +51,7 @@ export class Breaker {
   #failing = new Set<string>();
   #successes = 0;
   #consecutive = new Set<string>();
-  /** Players who had a trial since it opened. They wait twice as long, so that the next one is another player's if there is one. */
+  /** Players who had a trial since it opened. They wait twice as long, so that another player gets the next trial if one calls. */
   readonly #tried = new Set<string>();
 
   /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
@@ -79,7 +79,7 @@ export class Breaker {
     if (isTrial) {
       if (this.#tried.size >= MAX_TRIED) this.#tried.clear();
       this.#tried.add(player);
-      // Its player may be one whose calls hang.
+      // The next trial does not wait for the result of this one, which may hang.
       this.#trialAt = this.#now() + BACK_OFF_MS;
       this.#become('half-open');
     }
