@@ -8,16 +8,16 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 635,
+  '.': 636,
   access: 826,
   config: 982,
-  engine: 1277,
+  engine: 1279,
   graphql: 1569,
-  http: 791,
+  http: 795,
   limits: 202,
   'persisted-operations': 297,
-  process: 861,
-  rest: 2052,
+  process: 866,
+  rest: 2054,
   telemetry: 541,
 };
 

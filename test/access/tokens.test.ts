@@ -445,7 +445,7 @@ describe('a key set', () => {
     },
   );
 
-  test('whose key is replaced while the provider fails lets its tokens wait: their key may be new', async () => {
+  test('whose key is replaced while the provider fails: its tokens get 503, because their key may be new', async () => {
     const [old, renewed] = [keySigner('ES256', 'first'), keySigner('ES256', 'first')];
     keys.serve([old.jwk ?? {}]);
     const gateway = await start();

@@ -70,7 +70,7 @@ test('a job whose events fail for every player of it: 0 of 40 events of another 
   expect((await send('of-job', 'visit', job)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
 });
 
-test('a job that reads 120 players whose coupons hang: another server and players read coupons meanwhile', async () => {
+test('connections: while 120 coupon reads of one server hang, another server and players read coupons', async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

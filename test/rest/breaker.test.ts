@@ -352,7 +352,7 @@ test.each([
   expect(resultOf(response, wasInFlight)).toBe(result);
 });
 
-test('trials that fail late delay no other: there is one each second', () => {
+test('a trial that fails late does not delay the next one: there is one each second', () => {
   let now = 0;
   const breaker = new Breaker(
     () => now,
@@ -372,7 +372,7 @@ test('trials that fail late delay no other: there is one each second', () => {
   expect(() => admitAt(6_999)).toThrow('the breaker is open');
 });
 
-test('players who ask in 100 languages close no breaker of a server', () => {
+test('reads of players in 100 languages do not evict the open breaker of a server', () => {
   const breakers = createBreakers(
     () => 0,
     () => undefined,

@@ -159,7 +159,7 @@ test.each([
   expect(numbers.slice(-4).every((number) => number > 30)).toBe(true);
 });
 
-test('the job of a server that reads many players who hang leaves connections, and room to wait, to all others', async () => {
+test('one server whose reads of many players hang leaves connections, and places in the queue, to other callers', async () => {
   const { upstream, rest } = await start({ connections: 16, timeoutMs: 60_000 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
   const job = operation({ server: 'job', inMs: 60_000 });
