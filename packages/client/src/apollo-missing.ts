@@ -65,7 +65,7 @@ function listOf(cache: ApolloCache): Map<string, Missing> {
   if (lists.has(cache)) return list;
   lists.set(cache, list);
   const { watch } = cache;
-  // Apollo calls it when a query begins to be shown, also again or with other variables, before it decides whether to send it.
+  // Apollo calls it when a component shows a query, also with other variables, and before it decides whether to send the query.
   cache.watch = (options) => {
     const text = options.watcher && list.size > 0 ? print(options.query) : '';
     for (const [key, missing] of list) if (text.includes(missing[1]) && list.delete(key)) remove(cache, missing);

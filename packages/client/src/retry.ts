@@ -46,7 +46,7 @@ export function pauseAfter(attempt: number, askedMs: number, inTests = 0): numbe
   return least * (testMode.on ? inTests : 1 + Math.random() / 2);
 }
 
-/** Calls a function after a time in milliseconds, however long: a timer of 2^31 ends at once. Returns what makes it forget that. */
+/** Calls a function after a time in milliseconds; unlike with setTimeout, it may be 2^31 or more. Returns what cancels it. */
 export function after(milliseconds: number, call: () => void): () => void {
   const timer = setTimeout(call, Math.min(milliseconds, 2 ** 31 - 1));
   return () => clearTimeout(timer);
