@@ -13,11 +13,11 @@ const BUDGETS = {
   config: 982,
   engine: 1279,
   graphql: 1569,
-  http: 795,
+  http: 797,
   limits: 202,
   'persisted-operations': 297,
   process: 866,
-  rest: 2054,
+  rest: 2064,
   telemetry: 541,
 };
 

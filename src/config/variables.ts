@@ -106,10 +106,10 @@ export const VARIABLES = z.object({
   MAX_CONCURRENT_OPERATIONS: f.count.default(1_000).describe('operations executed at once; others get 503'),
   MAX_CONCURRENT_OPERATIONS_PER_CALLER: f.count
     .optional()
-    .describe('the same of one caller without `any-player`; unset: an eighth'),
+    .describe('the same of one caller without `any-player`, less while others have many; unset: an eighth'),
   MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: f.count
     .optional()
-    .describe('the same of one caller with `any-player`; unset: all but an eighth'),
+    .describe('the same of one caller with `any-player`, less while others have many; unset: all but an eighth'),
   MAX_BODY_BYTES: f.whole(1_024, 8_388_608).default(262_144).describe('largest request body, in bytes'),
   MAX_HEAD_BYTES: f.whole(4_096, 65_536).default(16_384).describe('largest head of a request, in bytes'),
   MAX_TOKENS: f.whole(10, 100_000).default(1_000).describe('lexical tokens of a document'),

@@ -23,9 +23,8 @@ const LIMITS = '/proc/self/limits';
 const DROPPED = 'new connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE), or add replicas';
 /** The share of V8's heap limit in use above which requests are refused. */
 const MAX_HEAP_SHARE = 0.9;
-/** How many bytes of bodies, and of responses that wait to be sent, all callers and one may have. */
+/** How many bytes of bodies, and of responses that wait to be sent, all callers may have; one a quarter of what the others leave. */
 const MAX_BYTES = 64 * 1_024 * 1_024;
-const MAX_BYTES_OF_CALLER = 16 * 1_024 * 1_024;
 /** How many callers are counted: many more than can have a request in flight. */
 const MAX_CALLERS = 10_000;
 
@@ -98,7 +97,8 @@ export interface Slot {
 
 /**
  * Bounds the requests in flight, and the bytes of their bodies and responses.
- * @param max How many requests all callers may have in flight, one bound to its player, and one with `any-player`.
+ * @param max How many requests all callers may have in flight, and alone one bound to its player, and one with `any-player`. Beside
+ * others, a caller has this share of what they leave, so that several callers leave some for the rest.
  */
 export function createSlots(max: Config['concurrent'], isUnderPressure: () => boolean) {
   const all = { requests: 0, bytes: 0 };
@@ -120,7 +120,9 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
       const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
       byCaller.set(caller.key, own);
       if (all.requests >= max.all) return `all callers together have ${FULL}`;
-      if (own.requests >= (caller.isServer ? max.server : max.player)) return `this caller has ${FULL}`;
+      const left = max.all - all.requests + own.requests;
+      const most = ((caller.isServer ? max.server : max.player) * left) / max.all;
+      if (own.requests >= Math.max(1, Math.floor(most))) return `this caller has ${FULL}`;
       let users = 0;
       let held = 0;
       const count = (requests: number, bytes: number) => {
@@ -135,7 +137,7 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
         addBytes(bytes) {
           // The client disconnected, and the operation is over: the response is not sent.
           if (users === 0) return true;
-          const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
+          const fits = own.bytes + bytes <= (MAX_BYTES - all.bytes + own.bytes) / 4;
           if (fits) count(0, bytes);
           return fits;
         },

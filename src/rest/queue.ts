@@ -10,17 +10,17 @@ const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 
 /** How many servers are counted; the least recently used ones are evicted. */
 const MAX_SERVERS = 1_000;
-/** The share of the connections, and of the calls that wait, that one server leaves to all other callers. */
-const SHARE_OF_OTHERS = 1 / 8;
+/** The share of one server in the connections, and in the calls that wait, without those of all other callers. */
+const SHARE_OF_SERVER = 7 / 8;
 
 /** One server, or all callers that are bound to their players. */
 interface Group {
-  /** How many connections it has, and how many it may have. */
+  /** How much it may have of the connections, and of the calls that wait, that the others do not have. */
+  readonly share: number;
+  /** How many connections it has. */
   leased: number;
-  readonly max: number;
-  /** How many of its calls wait, and how many may. */
+  /** How many of its calls wait. */
   pending: number;
-  readonly maxPending: number;
   /** Its flows with calls that wait, the next one first. */
   readonly waiting: Flow[];
 }
@@ -84,8 +84,8 @@ export class Lease {
  * Grants the connections of one endpoint, with flows as in fair queueing: calls of one player that hang delay nobody else's. A flow
  * is what a caller that is bound to its player calls, or what a server calls about one player. Flows take turns. A flow never has
  * more connections than are left free: alone it gets at most half of them, and at most a quarter while another waits. So one is
- * left for the next flow, even if calls hang. A server has a flow for each player, so all its flows together leave an eighth of
- * the connections to the others.
+ * left for the next flow, even if calls hang. A server has a flow for each player, so all its flows together have at most seven
+ * eighths of the connections that the others do not have.
  */
 export class Queue {
   readonly #endpoint: Endpoint;
@@ -100,7 +100,7 @@ export class Queue {
    */
   readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
   readonly #flowsOfServers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
-  readonly #boundCallers: Group;
+  readonly #boundCallers = createGroup(1);
   readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS });
   /** The groups with flows that wait. */
   readonly #waiting: Group[] = [];
@@ -111,7 +111,6 @@ export class Queue {
     this.#endpoint = endpoint;
     this.#size = size;
     this.#share = Math.max(1, Math.floor(size / 4));
-    this.#boundCallers = createGroup(size, MAX_QUEUED);
   }
 
   /**
@@ -130,7 +129,10 @@ export class Queue {
     const lease = new Lease(this, group, flow);
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
-    else if (flow.pending.length >= room || group.pending >= group.maxPending)
+    else if (
+      flow.pending.length >= room ||
+      group.pending >= maxOf(group, MAX_QUEUED, this.pendingCount - group.pending)
+    )
       lease.abort(noConnection(this.#endpoint));
     else {
       this.pendingCount += 1;
@@ -143,18 +145,21 @@ export class Queue {
   #groupOf(server: string): Group {
     const existing = this.#servers.get(server);
     if (existing) return existing;
-    const allBut = (count: number) => count - Math.floor(count * SHARE_OF_OTHERS);
-    const group = createGroup(allBut(this.#size), allBut(MAX_QUEUED));
+    const group = createGroup(SHARE_OF_SERVER);
     this.#servers.set(server, group);
     return group;
   }
 
   #mayLease(flow: Flow): boolean {
     const free = this.#size - this.leasedCount;
-    if (flow.group.leased >= flow.group.max) return false;
+    if (!this.#mayLeaseMore(flow.group)) return false;
     if (flow.leased === 0) return free > 0;
     const isAlone = this.#waiting.every(({ waiting }) => waiting.every((other) => other === flow));
     return flow.leased < (isAlone ? free : Math.min(free, this.#share));
+  }
+
+  #mayLeaseMore(group: Group): boolean {
+    return group.leased < maxOf(group, this.#size, this.leasedCount - group.leased);
   }
 
   #grant(lease: Lease): void {
@@ -195,8 +200,8 @@ export class Queue {
 
   #nextFlow(): Flow | undefined {
     let next: Flow | undefined;
-    for (const { waiting, leased, max } of this.#waiting) {
-      const first = leased < max ? waiting.find((flow) => this.#mayLease(flow)) : undefined;
+    for (const group of this.#waiting) {
+      const first = this.#mayLeaseMore(group) ? group.waiting.find((flow) => this.#mayLease(flow)) : undefined;
       if (first && (!next || first.place < next.place)) next = first;
     }
     return next;
@@ -225,8 +230,13 @@ export class Queue {
   }
 }
 
-function createGroup(max: number, maxPending: number): Group {
-  return { leased: 0, max, pending: 0, maxPending, waiting: [] };
+function createGroup(share: number): Group {
+  return { share, leased: 0, pending: 0, waiting: [] };
+}
+
+/** How many of `all` a group may have: its share, rounded up; beside others, its share of what they do not have, rounded down. */
+function maxOf({ share }: Group, all: number, ofOthers: number): number {
+  return ofOthers === 0 ? Math.ceil(share * all) : Math.max(1, Math.floor(share * (all - ofOthers)));
 }
 
 function flowIn(flows: LRUCache<string, Flow>, key: string, group: Group): Flow {

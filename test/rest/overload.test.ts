@@ -25,10 +25,11 @@ test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; oth
   const held = upstream.hold('GET /player');
   const first = read(rest, 'p1', operation({ inMs: 60_000 }));
   await held.arrived;
-  // One server may have 8,750 of them.
-  const leaving = Array.from({ length: 100 }, (_, n) => operation({ server: n < 20 ? 'shop' : 'desk', inMs: 60_000 }));
-  const waiting = leaving.flatMap((op) =>
-    Array.from({ length: 100 }, (_, index) => failure(read(rest, `q${leaving.indexOf(op)}-${index}`, op))),
+  const leaving = Array.from({ length: 100 }, () => operation({ inMs: 60_000 }));
+  // One server alone may have 8,750 of them.
+  const by = (id: string, n: number) => (n < 20 ? { server: 'shop' } : { boundCaller: id });
+  const waiting = leaving.flatMap((op, n) =>
+    Array.from({ length: 100 }, (_, m) => failure(read(rest, `q${n}-${m}`, { ...op, ...by(`q${n}-${m}`, n) }))),
   );
   const rejected = await failure(read(rest, 'p3', operation({ inMs: 60_000 })));
   expect(rejected).toEqual({ ...overloaded, outcome: undefined });
@@ -159,18 +160,23 @@ test.each([
   expect(numbers.slice(-4).every((number) => number > 30)).toBe(true);
 });
 
-test('one server whose reads of many players hang leaves connections, and places in the queue, to other callers', async () => {
+test('servers whose reads of many players hang leave connections, and places in the queue, to other callers', async () => {
   const { upstream, rest } = await start({ connections: 16, timeoutMs: 60_000 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
-  const job = operation({ server: 'job', inMs: 60_000 });
-  const slow = Array.from({ length: 9_000 }, (_, n) => failure(read(rest, `slow-${n}`, job)));
+  const jobs = ['job', 'export'].map((server) => operation({ server, inMs: 60_000 }));
+  const readAll = (by: (typeof jobs)[number] | undefined) =>
+    Array.from({ length: 9_000 }, (_, n) => failure(read(rest, `slow-${n}`, by)));
+  const slow = readAll(jobs[0]);
   await upstream.received(14);
   expect(rest.health()).toMatchObject({ active: 14, queued: 8_750 });
+  slow.push(...readAll(jobs[1]));
+  await upstream.received(15);
+  expect(rest.health()).toMatchObject({ active: 15, queued: 8_750 + 1_093 });
   for (const who of [{ server: 'shop' }, { boundCaller: 'own' }, { server: 'desk' }]) {
     await Promise.all([1, 2, 3].map((n) => read(rest, `p${n}`, operation(who))));
   }
-  expect(upstream.calls().filter((call) => call.includes('/slow-'))).toHaveLength(14);
-  job.abort();
+  expect(upstream.calls().filter((call) => call.includes('/slow-'))).toHaveLength(15);
+  for (const job of jobs) job.abort();
   await Promise.all(slow);
   expect(rest.health().queued).toBe(0);
 });
