@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 636,
+  '.': 641,
   access: 826,
   config: 982,
   engine: 1279,

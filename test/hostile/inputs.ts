@@ -47,7 +47,7 @@ export const inputs: Row[] = [
   // Identifiers that are allowed, and the path that they must have.
   ...[
     ['a%2fb', 'a%252fb'],
-    [`a?b=2#c;d\\e`, 'a%3Fb%3D2%23c%3Bd%5Ce'],
+    [`a?b=2#c&d\\e`, 'a%3Fb%3D2%23c%26d%5Ce'],
     ['__proto__', '__proto__'],
     ['p1/.a/..b/...', 'p1%2F.a%2F..b%2F...'],
     ['ü'.repeat(512), '%C3%BC'.repeat(512)],
