@@ -1,26 +1,38 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { HeaderMap } from '@apollo/server';
 import { LRUCache } from 'lru-cache';
-import { type Caller, OPEN_CALLER } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import type { AuthConfig } from '../config/auth.ts';
 import type { ClientToken } from '../config/credentials.ts';
+import { SCOPES } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, type Verified } from './jwt.ts';
+import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason } from './jwt.ts';
 
 export type Authentication = ReturnType<typeof createAuthentication>;
 
 interface AuthenticationOptions extends JwtOptions {
   /** Counts requests without a valid token by address. Many users can share an address. */
-  rates: Pick<RateLimits, 'failuresOf'>;
+  rates: Pick<RateLimits, 'failureOf'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
 }
 
+/** A verified token: until when it may be used, by `Date.now()`, and when its verification began, by `performance.now()`. */
+type Remembered = { caller: Caller; expiresAt: number; verifiedAt: number };
 /** How many verified tokens are remembered, of how many characters together, and for how long, in milliseconds. */
 const MAX_REMEMBERED = 10_000;
 const MAX_REMEMBERED_CHARACTERS = 16_777_216;
 const MAX_REMEMBERED_MS = 300_000;
+
+/** In an open gateway, in development, every caller has all scopes, as the demo player. */
+const OPEN_CALLER: Caller = {
+  name: 'development',
+  key: 'player:demo-player',
+  playerUniqueId: 'demo-player',
+  scopes: new Set(SCOPES),
+  isServer: true,
+};
 
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions) {
   if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true, keySetAge: undefined };
@@ -28,45 +40,45 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
   /** By token, because verifying one costs as much as a small request: docs/decisions/0012-remember-verified-tokens.md. */
-  const remembered = new LRUCache<string, Verified>({ max: MAX_REMEMBERED, maxSize: MAX_REMEMBERED_CHARACTERS });
+  const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED, maxSize: MAX_REMEMBERED_CHARACTERS });
   const find = (token: string): Caller | undefined => {
-    const { caller, expiresAt = 0, generation } = remembered.get(token) ?? {};
-    const isCurrent = generation !== undefined && generation === jwt?.keys.generation();
-    return isCurrent && expiresAt > Date.now() ? caller : findClient?.(token);
+    const known = remembered.get(token);
+    const isValid = known && known.expiresAt > Date.now() && (jwt?.keySet?.isCurrent(known.verifiedAt) ?? true);
+    return isValid ? known.caller : findClient?.(token);
   };
 
-  /**
-   * A verification is counted as a failure before it is done, and taken back unless the token is rejected. Where addresses share
-   * their limit, it is counted afterwards: what others send must refuse no valid token.
-   */
   async function verify(authorization: string | undefined, token: string | undefined, address: string) {
-    const isJwt = jwt !== undefined && token !== undefined;
-    const rejection: Rejection = { reason: authorization === undefined ? 'missing' : 'malformed' };
-    if (!isJwt) onFailure(rejection.reason);
-    const { isShared, count, forgive } = rates.failuresOf(address);
-    if (!isJwt || !isShared) await count();
-    if (!isJwt) throw new Unauthenticated(rejection, development);
+    const failure = rates.failureOf(address);
+    if (!jwt || token === undefined) {
+      const reason = authorization === undefined ? 'missing' : 'malformed';
+      onFailure(reason);
+      await failure.count();
+      throw new Unauthenticated({ reason }, development);
+    }
+    await failure.countFirst();
+    const verifiedAt = performance.now();
     const verified = await jwt.verify(token).catch((unavailable: unknown) => {
-      if (!isShared) forgive();
+      failure.forgive();
       onFailure('keys');
       throw unavailable;
     });
     if ('reason' in verified) {
       onFailure(verified.reason);
-      if (isShared) await count();
+      await failure.confirm();
       throw new Unauthenticated(verified, development);
     }
+    failure.forgive();
+    const { caller } = verified;
     const expiresAt = Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS);
-    if (!isShared) forgive();
-    remembered.set(token, { ...verified, expiresAt }, { size: token.length });
-    return verified.caller;
+    remembered.set(token, { caller, expiresAt, verifiedAt }, { size: token.length });
+    return caller;
   }
 
   return {
     /** False while JWTs are configured and there never was a key to verify them. */
-    isReady: () => jwt?.keys.set?.isReady() ?? true,
+    isReady: () => jwt?.keySet?.isReady() ?? true,
     /** Milliseconds since the key set was fetched, or since the start; undefined without JWT_JWKS_URL. */
-    keySetAge: jwt?.keys.set?.age,
+    keySetAge: jwt?.keySet?.age,
     /** The caller for an `Authorization` header; a promise only if a token must be verified. Rejects with UNAUTHENTICATED. */
     authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller> {
       const token = tokenOf(authorization);

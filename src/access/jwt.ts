@@ -7,13 +7,12 @@ import { ClientError } from '../errors.ts';
 import { isJson } from '../json.ts';
 import { idProblem } from '../player-id.ts';
 import type { KeySetOptions } from './key-set.ts';
-import { createKeys, isClaimError, type Keys } from './keys.ts';
+import { createTokenKeys, isClaimError, type TokenKeys } from './token-keys.ts';
 
-/** A caller whose token was verified, until when that holds (milliseconds since 1970), and with which keys. */
-export interface Verified {
+/** A caller whose token was verified, and until when that holds (milliseconds since 1970). */
+interface Verified {
   caller: Caller;
   expiresAt: number;
-  generation: unknown;
 }
 
 /** Why a request is not authenticated. With `keys` there is no key to verify with. */
@@ -40,9 +39,8 @@ export interface JwtOptions extends KeySetOptions {
 
 /** Verifies JWTs with one configured key: the caller of a token, or why it is rejected. Throws only OVERLOADED. */
 export function createJwtVerifier(config: JwtConfig, { nameOf, development, ...options }: JwtOptions) {
-  const keys = createKeys(config.key, options);
+  const keys = createTokenKeys(config.key, options);
   const verify = async (token: string): Promise<Verified | Rejection> => {
-    const generation = keys.generation();
     try {
       const { header, claims } = await readToken(token, keys, config);
       const failed = checksOf(claims, header, config).find(({ ok }) => !ok);
@@ -53,18 +51,18 @@ export function createJwtVerifier(config: JwtConfig, { nameOf, development, ...o
       const hint = development && isBare ? missingScopes(claims, config) : undefined;
       const name = nameOf(identity.playerUniqueId ?? identity.key);
       const caller = { name, ...identity, scopes, isServer: scopes.has('any-player'), hint };
-      return { caller, expiresAt: (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000, generation };
+      return { caller, expiresAt: (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000 };
     } catch (error) {
       return rejectionOf(error, token, keys, config);
     }
   };
-  return { keys, verify };
+  return { keySet: keys.set, verify };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
 /** Whatever a verification throws rejects the token, except that its key may be missing. */
-export function rejectionOf(error: unknown, token: string, keys: Keys, { JWT_ISSUER }: JwtConfig): Rejection {
+export function rejectionOf(error: unknown, token: string, keys: TokenKeys, { JWT_ISSUER }: JwtConfig): Rejection {
   if (error instanceof ClientError) throw error;
   if (error instanceof errors.JWKSNoMatchingKey) {
     const found = shown(decodeProtectedHeader(token).kid, false);
@@ -83,7 +81,7 @@ export function rejectionOf(error: unknown, token: string, keys: Keys, { JWT_ISS
 }
 
 /** Header and claims of a token that jose accepts. Unused bits and padding would give one token many spellings. */
-export async function readToken(token: string, keys: Keys, config: JwtConfig) {
+export async function readToken(token: string, keys: TokenKeys, config: JwtConfig) {
   const isCanonical = (part: string) => Buffer.from(part, 'base64url').toString('base64url') === part;
   if (!token.split('.').every(isCanonical)) throw new SyntaxError();
   const { payload: claims, protectedHeader: header } = await keys.verify(token, {

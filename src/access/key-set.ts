@@ -30,21 +30,24 @@ const RETRY_MS = 30_000;
 const FIRST_RETRIES_MS = [1_000, 2_000, 4_000];
 const LAST_RETRIES_MS = 5_000;
 
-/**
- * A key set from a URL, fetched at once. While that fails, the last good one is used. jose keeps the keys and finds the one of a
- * token; when they are fetched is decided here, by the monotonic clock.
- */
-export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
+/** jose keeps the keys and finds the one of a token. It fetches them when `reload` is called, and at no other time. */
+function createJoseSet(url: URL, proxy: EgressProxy | undefined) {
   const fetch = fetchFor(url, proxy);
-  const set = createRemoteJWKSet(url, {
+  return createRemoteJWKSet(url, {
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: Number.POSITIVE_INFINITY,
     [customFetch]: (href, { headers }) => fetchKeys(fetch, href, headers),
   });
+}
+
+/** A key set from a URL, fetched at once, and again by the monotonic clock. While that fails, the last good one is used. */
+export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
+  const set = createJoseSet(url, proxy);
   /** A fetch that is not over: whether it brings a new set in time. */
   let fetching: Promise<boolean> | undefined;
   let text: string | undefined;
   let fetchedAt = performance.now();
+  let changedAt = 0;
   let retryAt = 0;
   let failures = 0;
 
@@ -54,6 +57,7 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
   const ids = () => JSON.stringify((set.jwks()?.keys ?? []).map(({ kid }) => kid)).slice(0, 1_000);
 
   function failed(error: unknown): false {
+    fetching = undefined;
     const pause = isUsable(MAX_STALE_MS) ? RETRY_MS : (FIRST_RETRIES_MS[failures] ?? LAST_RETRIES_MS);
     failures += 1;
     retryAt = performance.now() + pause;
@@ -67,16 +71,15 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
   async function reload(): Promise<boolean> {
     const begun = performance.now();
     const loaded = () => {
+      fetching = undefined;
       const before = text;
       text = JSON.stringify(set.jwks());
       [fetchedAt, failures] = [begun, 0];
+      if (before !== text) changedAt = performance.now();
       if (before !== undefined && before !== text) log.info(`the key set has changed; its keys are ${ids()}`);
       return true;
     };
-    const ended = () => {
-      fetching = undefined;
-    };
-    fetching ??= inTime(set.reload().then(loaded, failed).finally(ended));
+    fetching ??= inTime(set.reload().then(loaded, failed));
     return fetching;
   }
   void reload();
@@ -96,8 +99,8 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
       if (!isFresh()) await fetching;
       if (!isUsable(MAX_STALE_MS)) throw unavailable(retryAt - performance.now());
     },
-    /** Changes whenever the keys change; undefined while a verified token needs a new check. */
-    generation: () => (isFresh() ? text : undefined),
+    /** Whether a token whose verification began then needs no new one. By `performance.now()`. */
+    isCurrent: (verifiedAt: number) => verifiedAt > changedAt && isFresh(),
     isReady: () => text !== undefined,
     age,
     ids,

@@ -52,15 +52,19 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
     },
     /** Consumes units after the fact, also beyond the limit. */
     consumeLate: (caller: Caller, units: number) => limitsOf(caller).operations.change(caller.key, units),
-    failuresOf(address: string) {
+    /**
+     * The failure of a request from an address, in one of two ways: it is counted; or it is counted first, and then either confirmed
+     * or forgiven, when its token was verified. If other addresses have the same limit, it is counted when it is confirmed, because
+     * what these send must refuse no valid token. Over the limit, all three reject with RATE_LIMITED and HTTP 429.
+     */
+    failureOf(address: string) {
       const { key, isShared } = keyOfAddress(address);
+      const count = () => consume('failures', failures, key, 1);
       return {
-        /** Whether other addresses have the same limit, so that a valid token must not be refused for it. */
-        isShared,
-        /** Counts a failure. Over the limit, rejects with RATE_LIMITED and HTTP 429. */
-        count: () => consume('failures', failures, key, 1),
-        /** Takes back a failure that was counted before the token turned out to be valid. */
-        forgive: () => failures.change(key, -1),
+        count,
+        countFirst: async () => (isShared ? undefined : count()),
+        confirm: async () => (isShared ? count() : undefined),
+        forgive: () => (isShared ? undefined : failures.change(key, -1)),
       };
     },
     /** What a caller's limit of operations is and what is left of it, as in draft-ietf-httpapi-ratelimit-headers-10. */

@@ -350,8 +350,8 @@ describe('failed authentications', () => {
     for (const redis of [undefined, ...clients]) {
       if (redis) atEnd(() => redis.disconnect());
       const rates = { ...loadConfig({}).rates, failedAuthentications: { perSecond: 1, burst: 10 } };
-      const { failuresOf } = createRateLimits(rates, redis && { redis, withTimeout: createRedisTimeout(1_000) });
-      const { count, forgive } = failuresOf('192.0.2.1');
+      const { failureOf } = createRateLimits(rates, redis && { redis, withTimeout: createRedisTimeout(1_000) });
+      const { count, forgive } = failureOf('192.0.2.1');
       for (let forgiven = 0; forgiven < 5; forgiven += 1) forgive();
       const counted = await Promise.allSettled(Array.from({ length: 11 }, count));
       expect(counted.filter(({ status }) => status === 'rejected')).toHaveLength(1);

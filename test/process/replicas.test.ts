@@ -115,7 +115,7 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
       { ...loadConfig({}).rates, failedAuthentications },
       { redis, withTimeout: createRedisTimeout(1_000) },
     );
-    const { count, forgive } = rates.failuresOf('192.0.2.1');
+    const { count, forgive } = rates.failureOf('192.0.2.1');
     const counted = await Promise.allSettled(Array.from({ length: 11 }, count));
     expect(counted.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     for (let forgiven = 0; forgiven < 10; forgiven += 1) forgive();

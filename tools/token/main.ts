@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { decodeProtectedHeader, SignJWT } from 'jose';
 import { MAX_TOKEN_LENGTH } from '../../src/access/authenticate.ts';
 import { checksOf, mapScope, readToken, rejectionOf, scopeNames } from '../../src/access/jwt.ts';
-import { createKeys, isClaimError } from '../../src/access/keys.ts';
+import { createTokenKeys, isClaimError } from '../../src/access/token-keys.ts';
 import type { AuthConfig, JwtConfig } from '../../src/config/auth.ts';
 import { type EgressProxy, loadConfig } from '../../src/config/config.ts';
 import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../../src/config/credentials.ts';
@@ -116,7 +116,7 @@ async function checkToken(auth: AuthConfig, proxy: EgressProxy | undefined): Pro
     lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${reason.padEnd(9)}  ${about}`.trimEnd());
     if (!ok) process.exitCode = 1;
   };
-  const keys = createKeys(jwt.key, { log: { info() {}, warn: console.error }, proxy });
+  const keys = createTokenKeys(jwt.key, { log: { info() {}, warn: console.error }, proxy });
   const addKey = () => {
     const { alg, kid } = decodeProtectedHeader(token);
     add(true, 'key', `${alg}, key id ${JSON.stringify(kid) ?? 'absent'}`);

@@ -5,12 +5,11 @@ import { PUBLIC_ALGORITHMS } from '../config/credentials.ts';
 import { createWindows } from '../limits/rate-limits.ts';
 import { createKeySet, type KeySet, type KeySetOptions, unavailable } from './key-set.ts';
 
-export interface Keys {
+/** The keys that verify tokens. */
+export interface TokenKeys {
   /** Verifies signature and claims. Throws jose's errors, whatever WebCrypto throws, and OVERLOADED while the key may be missing. */
   verify(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult>;
-  /** Changes whenever the keys change; undefined while a verified token needs a new check. */
-  generation(): unknown;
-  /** Absent for a key of the configuration. */
+  /** Absent for a key of the configuration, which never changes. */
   set?: KeySet;
 }
 
@@ -20,17 +19,14 @@ const LOOK_UP_WINDOW_MS = 30_000;
 /** How many of these ids are remembered: tokens that name one of them cause no fetch in that time. */
 const MAX_ABSENT = 1_000;
 
-export function createKeys(source: JwtKey, options: KeySetOptions): Keys {
+export function createTokenKeys(source: JwtKey, options: KeySetOptions): TokenKeys {
   if (source.kind === 'jwks') return fetchedKeys(createKeySet(source.url, options), options);
   const { key, algorithms } = source;
-  return {
-    verify: (token, options) => jwtVerify(token, key, { ...options, algorithms }),
-    generation: () => source,
-  };
+  return { verify: (token, options) => jwtVerify(token, key, { ...options, algorithms }) };
 }
 
 /** The keys of a key set. One that it does not have may be new, so the set is fetched before its tokens are refused. */
-function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
+function fetchedKeys(set: KeySet, { log }: KeySetOptions): TokenKeys {
   const absent = new LRUCache<string, true>({ max: MAX_ABSENT, ttl: LOOK_UP_WINDOW_MS });
   const lookUps = createWindows('', MAX_LOOK_UPS, LOOK_UP_WINDOW_MS);
   /** Fetches for signatures that no key verifies. Counted apart: anybody can send one, which must not use up those for new key ids. */
@@ -85,7 +81,6 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
 
   return {
     set,
-    generation: set.generation,
     async verify(token, more) {
       const arrivedAt = performance.now();
       const options = { ...more, algorithms: PUBLIC_ALGORITHMS };
