@@ -51,7 +51,7 @@ function withoutResponse(error: UpstreamError, isHttps: boolean): string {
   // The time of a call begins when it has a connection.
   if (error.code === 'UPSTREAM_TIMEOUT' && !error.cause)
     return 'no response in time, on a connection that was opened; ask its operator, or raise REST_TIMEOUT_MS';
-  if (error.code === 'UPSTREAM_TIMEOUT' || error.withheld)
+  if (error.code === 'UPSTREAM_TIMEOUT' || error.skipped)
     return 'no connection in time; check host and port, and that no firewall drops the packets';
   const { code } = Object(error.cause);
   // With TLS 1.3, a service that requires a client certificate closes the connection after the handshake. So does a TLS proxy that

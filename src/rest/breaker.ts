@@ -21,11 +21,11 @@ type BreakerResult = 'success' | 'failure' | 'none';
 /** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
 export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlightLong: boolean): BreakerResult {
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
-  const { code, withheld, cause } = response;
+  const { code, skipped, cause } = response;
   if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
   // A cause says that no connection was opened in time.
   const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlightLong || cause !== undefined);
-  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !withheld) ? 'failure' : 'none';
+  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !skipped) ? 'failure' : 'none';
 }
 
 export interface Permit {
@@ -91,7 +91,7 @@ export class Breaker {
   /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
   check({ isTrial }: Permit): void {
     if (isTrial || this.#state === 'closed') return;
-    const options = { retryable: true, retryAfterMs: BACK_OFF_MS, withheld: true };
+    const options = { retryable: true, retryAfterMs: BACK_OFF_MS, skipped: true };
     throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
   }
 

@@ -121,9 +121,9 @@ export class Queue {
     const { boundCaller, server = '' } = by;
     const current = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
     let flow: Flow | undefined;
-    if (boundCaller !== undefined) flow = flowIn(this.#flowsOfCallers, boundCaller, current);
+    if (boundCaller !== undefined) flow = flowOf(this.#flowsOfCallers, boundCaller, current);
     // Calls of servers have flows while at least half of the connections are in use.
-    else if (this.leasedCount >= this.#size / 2) flow = flowIn(this.#flowsOfServers, `${server}\n${player}`, current);
+    else if (this.leasedCount >= this.#size / 2) flow = flowOf(this.#flowsOfServers, `${server}\n${player}`, current);
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
     const { group } = flow ?? { group: current };
     const lease = new Lease(this, group, flow);
@@ -137,7 +137,7 @@ export class Queue {
     else {
       this.pendingCount += 1;
       group.pending += 1;
-      if (flow.pending.push(lease) === 1) this.#wait(flow);
+      if (flow.pending.push(lease) === 1) this.#enqueue(flow);
     }
     return lease;
   }
@@ -193,8 +193,8 @@ export class Queue {
       this.#grant(lease);
       if (next.pending.length === 0) continue;
       // It comes after the others now.
-      this.#endWait(next);
-      this.#wait(next);
+      this.#dequeue(next);
+      this.#enqueue(next);
     }
   }
 
@@ -207,13 +207,13 @@ export class Queue {
     return next;
   }
 
-  #wait(flow: Flow): void {
+  #enqueue(flow: Flow): void {
     this.#lastPlace += 1;
     flow.place = this.#lastPlace;
     if (flow.group.waiting.push(flow) === 1) this.#waiting.push(flow.group);
   }
 
-  #endWait(flow: Flow): void {
+  #dequeue(flow: Flow): void {
     const { waiting } = flow.group;
     waiting.splice(waiting.indexOf(flow), 1);
     if (waiting.length === 0) this.#waiting.splice(this.#waiting.indexOf(flow.group), 1);
@@ -226,7 +226,7 @@ export class Queue {
     this.pendingCount -= 1;
     flow.group.pending -= 1;
     flow.pending.splice(at, 1);
-    if (flow.pending.length === 0) this.#endWait(flow);
+    if (flow.pending.length === 0) this.#dequeue(flow);
   }
 }
 
@@ -239,7 +239,7 @@ function maxOf({ share }: Group, all: number, ofOthers: number): number {
   return ofOthers === 0 ? Math.ceil(share * all) : Math.max(1, Math.floor(share * (all - ofOthers)));
 }
 
-function flowIn(flows: LRUCache<string, Flow>, key: string, group: Group): Flow {
+function flowOf(flows: LRUCache<string, Flow>, key: string, group: Group): Flow {
   const existing = flows.get(key);
   if (existing) return existing;
   const flow = { group, leased: 0, pending: [], place: 0 };

@@ -166,8 +166,8 @@ export class Call<Result> {
     const earlierMaybeDone = this.#maybeDone;
     this.#maybeDone ||= sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
-    const isWithheld = response instanceof Error && response.withheld;
-    if (sent || (this.#exchange && !aborted && !isWithheld)) {
+    const isSkipped = response instanceof Error && response.skipped;
+    if (sent || (this.#exchange && !aborted && !isSkipped)) {
       record.attempts += 1;
       observer.attempt?.(endpoint.name, record.status, endedAt - (connectedAt ?? endedAt));
     }
@@ -205,7 +205,7 @@ export class Call<Result> {
     if (cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
-    if (!error.retryable || error.withheld || error.code === 'UPSTREAM_TIMEOUT') return undefined;
+    if (!error.retryable || error.skipped || error.code === 'UPSTREAM_TIMEOUT') return undefined;
     // A longer pause is for the client: the operator corrects something meanwhile.
     if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return undefined;
     const { attempts } = this.#record;

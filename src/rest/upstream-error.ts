@@ -13,8 +13,8 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   /** The `code` in the body of the response. Its message is not kept: it can contain personal data. */
   readonly serviceCode: number | undefined;
-  /** Whether the gateway did not try to send the call: the breaker is open, or too many calls wait. */
-  readonly withheld: boolean = false;
+  /** Whether the gateway did not attempt the call: the breaker is open, or too many calls wait. */
+  readonly skipped: boolean = false;
 
   /** @param message Names the call by method and path template; never contains a key, an id or a URL. */
   constructor(code: UpstreamErrorCode, message: string, { cause, ...details }: UpstreamErrorOptions = {}) {
@@ -28,7 +28,7 @@ type UpstreamErrorOptions = Partial<Omit<UpstreamError, 'name' | 'message' | 'st
 
 /** Not sent, because all connections of the endpoint were in use. */
 export function noConnection({ name }: Endpoint): UpstreamError {
-  const options = { retryable: true, retryAfterMs: 1_000, withheld: true };
+  const options = { retryable: true, retryAfterMs: 1_000, skipped: true };
   return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, options);
 }
 

@@ -141,12 +141,12 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       return log.warn({ requestId, caller, code: cause.code, reason: cause.originalError?.message }, 'field failed');
     }
     if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId, caller }, 'field failed');
-    const { code, status, serviceCode, message, withheld, cause: origin } = cause;
+    const { code, status, serviceCode, message, skipped, cause: origin } = cause;
     const line = { requestId, caller, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
     // The code of a connection error, such as ENOTFOUND. An error without a code is a bug of the gateway.
     const why = Object(origin).code === undefined ? { err: origin } : { cause: Object(origin).code };
     // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.
-    log[code === 'CANCELLED' || withheld ? 'debug' : 'warn']({ ...line, ...why }, 'upstream call failed');
+    log[code === 'CANCELLED' || skipped ? 'debug' : 'warn']({ ...line, ...why }, 'upstream call failed');
   };
 }
 

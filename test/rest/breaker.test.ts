@@ -342,12 +342,12 @@ test.each([
   ['404', 'success', { status: 404, headers: {}, body: Buffer.from('') }, false],
   ['a body that cannot be used', 'success', error('UPSTREAM_INVALID_RESPONSE'), true],
   ['a lost connection', 'failure', error('UPSTREAM_UNAVAILABLE'), false],
-  ['a call that the breaker withheld', 'none', error('UPSTREAM_UNAVAILABLE', { withheld: true }), true],
+  ['a call that an open breaker skipped', 'none', error('UPSTREAM_UNAVAILABLE', { skipped: true }), true],
   ['a timeout after half of its time', 'failure', error('UPSTREAM_TIMEOUT'), true],
   ['a timeout before that, as of an operation that is over', 'none', error('UPSTREAM_TIMEOUT'), false],
   ['a timeout because no connection opened', 'failure', error('UPSTREAM_TIMEOUT', { cause: refused }), false],
   ['a client that left', 'none', error('CANCELLED'), true],
-  ['the end of the wait for a connection', 'none', error('OVERLOADED', { withheld: true }), true],
+  ['the end of the wait for a connection', 'none', error('OVERLOADED', { skipped: true }), true],
 ] as const)('%s is a %s for the breaker', (_, result, response, wasInFlight) => {
   expect(resultOf(response, wasInFlight)).toBe(result);
 });
