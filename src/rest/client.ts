@@ -39,11 +39,13 @@ export function createRestClient(options: RestClientOptions) {
   // A lint rule forbids `Math.random`, so that nobody uses it for a code or a key.
   const { now = () => performance.now(), random = () => randomInt(1_000) / 1_000 } = options;
   const baseUrl = new URL(options.baseUrl);
-  const createRequest = createRequests(baseUrl, options);
+  const createRequest = createRequestFactory(baseUrl, options);
   const openPool = createPoolOpener(baseUrl.origin, options);
+  const common = { createRequest, observer, timeoutMs, random };
   /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
   const stateOf = (endpoint: endpoints.Endpoint) => ({
-    ...{ endpoint, createRequest, observer, timeoutMs, random },
+    ...common,
+    endpoint,
     breakers: createBreakers(now, (state) => observer.breaker?.(endpoint.name, state)),
     queue: new Queue(endpoint, options.connections),
     connections: new Connections(openPool, options.maxAgeMs),
@@ -98,8 +100,8 @@ export function createRestClient(options: RestClientOptions) {
   };
 }
 
-/** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
-function createRequests({ origin, host, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RestClientOptions) {
+/** Returns what creates the requests to one REST service, with the API keys. Throws a `RangeError` for an id that cannot be sent. */
+function createRequestFactory({ origin, host, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RestClientOptions) {
   const root = `${pathname.replace(/\/+$/, '')}/api/v3.0`;
   // A name that ends with a dot is resolved without search domains. `Host`, and SNI, which undici takes from it, have no such dot
   // (RFC 6066, section 3).
@@ -119,12 +121,11 @@ function createRequests({ origin, host, pathname }: URL, { apiKey, secretKey, se
     const problem = idProblem(playerUniqueId);
     if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
     const path = root + endpoint.template.replace(endpoints.ID_PLACEHOLDER, encodeURIComponent(playerUniqueId));
-    const headers = (endpoint.secret || secretKeyOn === 'all' ? withBoth : withKey).concat(
-      lang === undefined ? [] : ['Lang', lang],
-      body === undefined ? [] : ['content-type', 'application/json'],
-      ['x-request-id', requestId],
-      traceHeaders,
-    );
+    const headers = [...(endpoint.secret || secretKeyOn === 'all' ? withBoth : withKey), 'x-request-id', requestId];
+    if (lang !== undefined) headers.push('Lang', lang);
+    if (body !== undefined) headers.push('content-type', 'application/json');
+    // The last ones: telemetry/tracing.ts finds its header from the end.
+    headers.push(...traceHeaders);
     const { method } = endpoint;
     return { origin, method, path: query ? `${path}?${query}` : path, headers, body: JSON.stringify(body) };
   };

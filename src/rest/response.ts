@@ -27,13 +27,13 @@ export const MAX_RETRY_AFTER_MS = 30_000;
 /** After which time a call is sent again whose keys were refused, in milliseconds: its operator corrects them meanwhile. */
 const MISCONFIGURED_RETRY_MS = 60_000;
 
-const BY_ANOTHER =
+const REFUSED_BETWEEN =
   ': something in between refused the call, such as a firewall, a proxy, or an ingress without a route';
 const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the address that it leads to';
 
-const NO_RESULT = ' without a property of a success: an error, or another service';
+const WITHOUT_RESULT = ' without a property of a success: an error, or another service';
 /** A successful read has at least one of these properties, unless its object is empty; an upsert has the first. */
-const OF_RESULTS = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
+const RESULT_PROPERTY = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
 
 /** In place of an error, beside a success. */
 const NO_ERROR = /^(?:false|0|none|null|ok|success|no error)$/i;
@@ -76,24 +76,24 @@ export function readResponse(
   };
   const isRepeatedDelete = maybeDone && endpoint.method === 'DELETE';
   const unknownPlayer = isRepeatedDelete ? {} : null;
-  if (isChallenge(response)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  if (isChallenge(response)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
   const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type']);
   if (status < 300) {
     if (!isJson(json)) return isAcknowledgement(response, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
     if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return unknownPlayer;
-    return isResult(json, endpoint) ? json : failed('UPSTREAM_INVALID_RESPONSE', undefined, NO_RESULT);
+    return isResult(json, endpoint) ? json : failed('UPSTREAM_INVALID_RESPONSE', undefined, WITHOUT_RESULT);
   }
   const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);
   if (isLater) return failed('UPSTREAM_UNAVAILABLE', delayOf(response) ?? BUSY_RETRY_MS);
   if (status >= FIRST_UNKNOWN) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
   if (status < 400) return failed('UPSTREAM_UNAVAILABLE', delayOf(response), REDIRECT);
   // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
-  if (HTML_TYPE.test(textType)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  if (HTML_TYPE.test(textType)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
   if (status === 401 || status === 403) return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS);
   if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return unknownPlayer;
   if (status !== 404 || serviceCode !== undefined || isRepeatedDelete) return failed('UPSTREAM_REJECTED');
   const isBlocked = TEXT_TYPE.test(textType) || !endpoint.ofPlayer;
-  if (isBlocked) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  if (isBlocked) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
   observer.notFoundWithoutCode?.(endpoint.name);
   return null;
 }
@@ -125,7 +125,7 @@ function isAcknowledgement({ status, headers, body }: UpstreamResponse, { acknow
  */
 function isResult(json: Json, { method }: Endpoint): boolean {
   const names = Object.keys(json);
-  const isUsual = names.length === 0 || names.some((name) => OF_RESULTS.test(name));
+  const isUsual = names.length === 0 || names.some((name) => RESULT_PROPERTY.test(name));
   if (method === 'GET') return isUsual;
   const { error, errors, errorMessage, ok, status, statusCode, success } = json;
   // Beside a property of a result, `status` can be that of the player: inactive, or a payment that failed.
