@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ApolloServer, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../access/authenticate.ts';
-import { batchPerTick } from '../batch-per-tick.ts';
 import type { Caller } from '../caller.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
@@ -12,11 +11,12 @@ import { formatError } from '../engine/format-error.ts';
 import { MAX_RESPONSE, refuseLength } from '../engine/response.ts';
 import { type Context, createContext, type SharedContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
+import { batchPerTurn } from '../turns.ts';
 import { CLIENT_GONE, checkContent, hasBody, parseBodies, readBody, responseType } from './body.ts';
 import { GRAPHQL_PATH } from './error-responses.ts';
 import { OVERLOADED, oncePerMinute, type Slot, type Slots } from './overload.ts';
 
-const afterSockets = batchPerTick(setImmediate);
+const afterSockets = batchPerTurn(setImmediate);
 
 /** The headers that Apollo Server reads to prevent forged requests, and that its plugin reads. */
 const FOR_APOLLO = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name', SHOW_COST];
@@ -131,7 +131,7 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   // Of any other type, Apollo Server would answer its errors with 406, and not say what is wrong.
   headers.set('accept', mediaType);
   const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
-  // Requests that arrive together are begun together; see batchPerTick.
+  // Requests that arrive together are begun together; see batchPerTurn.
   await new Promise<void>((resolve) => afterSockets(resolve));
   // Puts the text of an operation in the place of its id or hash.
   await route.checkText(httpGraphQLRequest, caller, record);

@@ -4,10 +4,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
-import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
 import { isJson, parseJson } from '../json.ts';
-import { takeTurn } from '../turns.ts';
+import { batchPerTurn, takeTurn } from '../turns.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Lease } from './queue.ts';
@@ -18,9 +17,9 @@ const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 /** Larger ones, in bytes, are read in a turn of their own: of 50 with 10,000 coupons, each takes 20 to 40 ms. */
 const LARGE_RESPONSE_BYTES = 65_536;
 
-/** Requests are dispatched, and responses read, in parts; see batchPerTick. */
-const atEndOfCallback = batchPerTick(process.nextTick);
-const afterSockets = batchPerTick(setImmediate);
+/** Requests are dispatched, and responses read, in parts; see batchPerTurn. */
+const atEndOfCallback = batchPerTurn(process.nextTick);
+const afterSockets = batchPerTurn(setImmediate);
 
 export type UpstreamRequest = Dispatcher.DispatchOptions;
 
@@ -36,7 +35,7 @@ interface ExchangeOptions {
   connections: Connections;
   /**
    * A granted one. It is released when the response has arrived, before it is read, or when undici reports an error. undici cannot
-   * remove a request that waits for its connection: if that one is aborted, it has its lease until then.
+   * remove a request that waits for its connection: one that is aborted keeps its lease until undici reports its error.
    */
   lease: Lease;
   /** Whose large responses take turns with those of others. */
