@@ -75,14 +75,14 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         // Authentication takes time, and a connection that is closed emits no `close` any more.
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
         checkContent(request);
-        const slot = route.slots.offer(caller);
+        const slot = route.slots.admit(caller);
         if (typeof slot === 'string') {
           // Once a minute. The line of each refused operation is at debug: there can be many.
           refusals(() => app.log.warn({ caller: caller.name, reason: slot }, 'operations are refused'));
           throw OVERLOADED;
         }
         request.admitted = { caller, slot, bytes: 0 };
-        releaseAtEnd(request.admitted, request, reply);
+        holdUntilSent(request.admitted, request, reply);
         await route.rates.consume('operations', caller);
         // Some proxies send a GET without a body as chunked, with the last chunk alone.
         if (request.method === 'GET' && hasBody(request.raw)) await readBody(request, request.raw, 0);
@@ -90,11 +90,11 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
       },
       handler: async ({ admitted }, reply) => {
         if (!admitted) return route.sendPage?.(reply);
-        const release = admitted.slot.occupy();
+        admitted.slot.hold();
         try {
           return await respondTo(route, admitted, reply);
         } finally {
-          release();
+          admitted.slot.release();
         }
       },
     });
@@ -107,14 +107,17 @@ function isForPage({ method, headers: { accept = '' } }: FastifyRequest): boolea
 
 type Admitted = NonNullable<FastifyRequest['admitted']>;
 
-/** Uses the slot until the response is sent or the client disconnects, which also cancels the REST calls. */
-function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-  // A pipelined response emits no `close` when its connection closes before its turn, so the socket is watched too. `end` can
-  // run twice.
-  const release = admitted.slot.occupy();
+/** Holds the slot until the response is sent or the client disconnects, which also cancels the REST calls. */
+function holdUntilSent(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
+  admitted.slot.hold();
+  // A pipelined response emits no `close` when its connection closes before its turn, so the socket is watched too. Others emit
+  // `close` while the socket does, so `end` runs twice.
+  let isOver = false;
   const end = () => {
+    if (isOver) return;
+    isOver = true;
     socket.off('close', end);
-    release();
+    admitted.slot.release();
     if (!response.writableFinished) admitted.cancellation?.cancel('the client disconnected');
   };
   socket.setMaxListeners(0).once('close', end);

@@ -91,8 +91,10 @@ export type Slots = ReturnType<typeof createSlots>;
 export interface Slot {
   /** Counts bytes of the request's body, or of its response; false when there are too many already. */
   addBytes(bytes: number): boolean;
-  /** Takes the slot for the response, or for the operation. Returns what ends this use; the last end gives the slot back. */
-  occupy(): () => void;
+  /** For the response, and for the operation. */
+  hold(): void;
+  /** Called once by each that holds the slot. The last one makes it free. */
+  release(): void;
 }
 
 /**
@@ -114,8 +116,8 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
         onIdle = resolve;
         if (all.requests === 0) resolve();
       }),
-    /** A slot for a request, which is taken while something uses it; the reason when there is none for this caller. */
-    offer(caller: Caller): Slot | string {
+    /** A slot for a request, which is taken while it is held; the reason when there is none for this caller. */
+    admit(caller: Caller): Slot | string {
       if (isUnderPressure()) return UNDER_PRESSURE;
       const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
       byCaller.set(caller.key, own);
@@ -123,10 +125,10 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
       const left = max.all - all.requests + own.requests;
       const most = ((caller.isServer ? max.server : max.player) * left) / max.all;
       if (own.requests >= Math.max(1, Math.floor(most))) return `this caller has ${FULL}`;
-      let users = 0;
-      let held = 0;
+      let holders = 0;
+      let ownBytes = 0;
       const count = (requests: number, bytes: number) => {
-        held += bytes;
+        ownBytes += bytes;
         for (const one of [all, own]) {
           one.requests += requests;
           one.bytes += bytes;
@@ -136,21 +138,18 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
       return {
         addBytes(bytes) {
           // The client disconnected, and the operation is over: the response is not sent.
-          if (users === 0) return true;
+          if (holders === 0) return true;
           const fits = own.bytes + bytes <= (MAX_BYTES - all.bytes + own.bytes) / 4;
           if (fits) count(0, bytes);
           return fits;
         },
-        occupy() {
-          users += 1;
-          if (users === 1) count(1, 0);
-          let ended = false;
-          return () => {
-            if (ended) return;
-            ended = true;
-            users -= 1;
-            if (users === 0) count(-1, -held);
-          };
+        hold() {
+          holders += 1;
+          if (holders === 1) count(1, 0);
+        },
+        release() {
+          holders -= 1;
+          if (holders === 0) count(-1, -ownBytes);
         },
       };
     },
