@@ -12,7 +12,7 @@ import type {
   PlayerReferredFriendsConnectionArgs,
 } from '../generated/graphql.ts';
 import type { Context } from './context.ts';
-import { checkFilter, checkPage, checkSize } from './input/arguments.ts';
+import { checkFilter, checkPage, checkSize } from './input.ts';
 import { type ConnectionRange, readCursor } from './loaders/connection.ts';
 
 /** The fields selected below nodes for the object type `typeName`, with fragments expanded, `@skip` and `@include` decided. */

@@ -14,7 +14,7 @@ export const scalars = {
   DateTime: textScalar('DateTime', parseDateTime, 'as ISO 8601, for example "2025-05-01T10:00:00.000Z"'),
   // Sent to the REST service unchanged.
   LanguageCode: textScalar('LanguageCode', parseLanguage, 'like "en", "fr" or "pt-BR"'),
-  // Any JSON object. input/mutations.ts checks its properties, because its errors can name them.
+  // Any JSON object. input.ts checks its properties, because its errors can name them.
   CustomAttributes: objectScalar('CustomAttributes'),
   EventMetadata: objectScalar('EventMetadata'),
 };

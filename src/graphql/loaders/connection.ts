@@ -1,7 +1,6 @@
 import { badUserInput } from '../../errors.ts';
 import type { ReferredFriend } from '../../rest/decode/referral.ts';
-import { MAX_PAGE_SIZE } from '../input/arguments.ts';
-import type { ReferralLoader, Referrals, RowRange } from './referral.ts';
+import { MAX_PAGE_SIZE, type ReferralLoader, type Referrals, type RowRange } from './referral.ts';
 
 /** What stands for a friend of a player: src/caller.ts has it. */
 export type HashFriend = (owner: string, friend: string) => string;

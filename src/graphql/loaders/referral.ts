@@ -1,6 +1,8 @@
 import type { ReferralPage, ReferredFriend } from '../../rest/decode/referral.ts';
-import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import { createLoader, type LoaderDependencies } from './loader.ts';
+
+/** The largest page of the REST service (interface document, "Limits"). */
+export const MAX_PAGE_SIZE = 200;
 
 /** Rows `from` (counted from 0) up to, but not including, `to`. Empty when only totals are needed. */
 export interface RowRange {

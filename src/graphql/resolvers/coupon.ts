@@ -1,6 +1,6 @@
 import type { CouponFilter, CouponResolvers, PlayerResolvers } from '../../generated/graphql.ts';
 import type { Coupon } from '../../rest/decode/coupon.ts';
-import { checkFilter } from '../input/arguments.ts';
+import { checkFilter } from '../input.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders }) => {

@@ -5,7 +5,7 @@ import { ClientError } from '../../errors.ts';
 import type { MutationResolvers, TrackEventsInput } from '../../generated/graphql.ts';
 import type { TrackEventsRequest } from '../../rest/endpoints.ts';
 import type { Context } from '../context.ts';
-import { eventProblems } from '../input/mutations.ts';
+import { eventProblems } from '../input.ts';
 import { selectedFields } from '../lookahead.ts';
 import type { Send } from '../writes.ts';
 

@@ -1,9 +1,35 @@
-import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
-import { isExactNumber } from '../../json.ts';
-import { idProblem } from '../../player-id.ts';
-import { MAX_CUSTOM_BYTES } from '../../rest/decode/player.ts';
-import { MAX_PLAYER_TEXT } from '../../rest/decode/properties.ts';
-import { type Problem, type UserError, userErrorAt } from '../writes.ts';
+/* Checks of values, beyond their types. Of arguments of queries they throw BAD_USER_INPUT; of input of mutations they return problems. */
+import { badUserInput } from '../errors.ts';
+import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../generated/graphql.ts';
+import { isExactNumber } from '../json.ts';
+import { idProblem } from '../player-id.ts';
+import { MAX_CUSTOM_BYTES } from '../rest/decode/player.ts';
+import { MAX_PLAYER_TEXT } from '../rest/decode/properties.ts';
+import { MAX_PAGE_SIZE } from './loaders/referral.ts';
+import { type Problem, type UserError, userErrorAt } from './writes.ts';
+
+/** How many kinds of coupons one filter may name. */
+const MAX_COUPON_TYPES = 100;
+/** The last row that a page may contain. Larger row numbers would not fit the service's integers. */
+const MAX_ROW = 2 ** 31 - 1;
+
+export function checkPage(page: number, limit: number): void {
+  checkSize('limit', limit);
+  if (page < 1) throw badUserInput('page', 'must be at least 1');
+  if (page * limit > MAX_ROW) throw badUserInput('page', 'is too large for this limit');
+}
+
+export function checkSize(argument: string, size: number, min = 1): void {
+  if (size < min || size > MAX_PAGE_SIZE) throw badUserInput(argument, `must lie between ${min} and ${MAX_PAGE_SIZE}`);
+}
+
+export function checkFilter({ couponTypes }: { couponTypes?: readonly unknown[] | null | undefined }): void {
+  if (couponTypes) checkLength('filter.couponTypes', couponTypes, MAX_COUPON_TYPES);
+}
+
+export function checkLength(argument: string, { length }: readonly unknown[], max: number): void {
+  if (length > max) throw badUserInput(argument, `must have at most ${max} items, not ${length}`);
+}
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;
