@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { createAuthentication } from './access/authenticate.ts';
 import type { TokenReason } from './access/jwt.ts';
-import { createFriendHash, createPseudonyms } from './caller.ts';
 import type { Config } from './config/config.ts';
 import { type ApolloOptions, startApollo } from './engine/apollo.ts';
 import { createTextCheck } from './engine/check-text.ts';
@@ -14,7 +13,8 @@ import { findDeprecatedInputs } from './engine/deprecated.ts';
 import { DocumentStore } from './engine/documents.ts';
 import { OperationLimiter } from './engine/operation-limits.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
-import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
+import { createMemoryStore, createRedisStore } from './graphql/idempotency-store.ts';
+import { createFriendHash } from './graphql/loaders/connection.ts';
 import { createSchema } from './graphql/schema.ts';
 import { createApp } from './http/app.ts';
 import { routeGraphQL } from './http/graphql-route.ts';
@@ -26,7 +26,7 @@ import { createPersistedOperations } from './persisted-operations/find-text.ts';
 import type { OptionalRedis } from './redis-timeout.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { reportTo } from './telemetry/observe.ts';
+import { createPseudonyms, reportTo } from './telemetry/observe.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 export const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);

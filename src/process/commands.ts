@@ -1,11 +1,11 @@
 /* What the program does in place of serving: `--check`, `--probe` and `--name ID`. Nothing listens, and no secret is printed. */
 import { getHeapStatistics } from 'node:v8';
 import packageJson from '../../package.json' with { type: 'json' };
-import { createPseudonyms } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { readManifest } from '../persisted-operations/manifest.ts';
 import { SCHEMA_DIRECTORY } from '../serve.ts';
+import { createPseudonyms } from '../telemetry/observe.ts';
 
 const MB = 1_048_576;
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
 import { unwrapResolverError } from '@apollo/server/errors';
@@ -5,6 +6,7 @@ import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
+import { reveal, type Secret } from '../config/secret.ts';
 import { ClientError } from '../errors.ts';
 import { clientAddress } from '../limits/addresses.ts';
 import type { CallRecord } from '../rest/call-context.ts';
@@ -60,6 +62,12 @@ export interface Observation {
   /** The name for the log of a player. */
   nameOf(id: string): string;
   config: Pick<Config, 'SLOW_OPERATION_MS' | 'LOG_ADDRESSES'>;
+}
+
+/** Names of players for the log: keyed hashes, because ids can be personal data. All replicas have the secret, so they agree. */
+export function createPseudonyms(secret: Secret): (id: string) => string {
+  const key = createHmac('sha256', reveal(secret)).update('names in the log').digest();
+  return (id) => `hmac:${createHmac('sha256', key).update(id).digest('hex').slice(0, 16)}`;
 }
 
 /** How many characters of an operation's name, and how many REST calls of a slow one, are logged. */

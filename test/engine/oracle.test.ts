@@ -5,11 +5,11 @@
 import { expect, test } from '@jest/globals';
 import { getOperationAST, Kind, parse, validate } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import { createFriendHash } from '../../src/caller.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createCompile } from '../../src/engine/compiler.ts';
 import { OperationLimiter } from '../../src/engine/operation-limits.ts';
+import { createFriendHash } from '../../src/graphql/loaders/connection.ts';
 import { player, signer, WHAT } from '../kit/callers.ts';
 import { startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { generateOperation } from '../kit/generate.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createFriendHash } from '../../src/caller.ts';
 import { Secret } from '../../src/config/secret.ts';
+import { createFriendHash } from '../../src/graphql/loaders/connection.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { API_KEY } from '../kit/upstream.ts';
 

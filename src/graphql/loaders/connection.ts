@@ -1,9 +1,16 @@
+import { createHmac, hash } from 'node:crypto';
+import { reveal, type Secret } from '../../config/secret.ts';
 import { badUserInput } from '../../errors.ts';
 import type { ReferredFriend } from '../../rest/decode/referral.ts';
 import { MAX_PAGE_SIZE, type ReferralLoader, type Referrals, type RowRange } from './referral.ts';
 
-/** What stands for a friend of a player: src/caller.ts has it. */
 export type HashFriend = (owner: string, friend: string) => string;
+
+/** What stands for a friend in ids and cursors: a keyed hash, because ids can be personal data. Another one for each owner. */
+export function createFriendHash(secret: Secret): HashFriend {
+  const key = createHmac('sha256', reveal(secret)).update('ids of friends').digest('base64url');
+  return (owner, friend) => hash('sha256', key + JSON.stringify([owner, friend]), 'base64url').slice(0, 22);
+}
 
 /** A place in a list of referred friends: its row, counted from 0, and the hash of the friend in it, if that has an identifier. */
 interface Cursor {
