@@ -71,8 +71,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const parts = { schema, limiter, rates, metrics, log };
   const { apollo, checkText, listedOperations } = await startEngine(config, parts, options);
 
-  const keys = shared ? createRedisKeyStore(shared.redis, shared.withLongTimeout) : createMemoryKeyStore();
-  const idempotency = createIdempotency(keys, config.idempotencyKeys);
+  const eventKeys = shared ? createRedisStore(shared.redis, shared.withLongTimeout) : createMemoryStore();
+  const idempotency = createIdempotency(eventKeys, config.idempotencyKeys);
   const hashFriend = createFriendHash(config.logKey);
   const sharedContext = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
   const observation = { metrics, log, tracing, nameOf, config };
@@ -108,7 +108,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       forced.addEventListener('abort', closeNow, { once: true });
       if (forced.aborted) closeNow();
       await app.close();
-      await Promise.race([slots.idle().then(() => keys.finish?.()), forced.aborted || once(forced, 'abort')]);
+      await Promise.race([slots.idle().then(() => eventKeys.finish?.()), forced.aborted || once(forced, 'abort')]);
       await rest.close();
       await tracing?.stop(forced);
     },

@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { OptionalRedis } from '../redis-timeout.ts';
 
-/** One idempotency key. All texts are hashes. */
-export interface Key {
+/** All texts are hashes. */
+export interface IdempotencyKey {
   key: string;
   /** Whose key it is, and how many keys of one kind of caller are kept at once. */
   caller: string;
@@ -15,16 +15,16 @@ export interface Key {
 export type Found = { entry: string; ageMs: number } | { retryAfterMs: number };
 
 /** Keeps entries of keys for 24 hours. Each is small: a hash of the input and a state. A key is never evicted earlier. */
-export interface KeyStore {
+export interface IdempotencyStore {
   /**
    * Stores the entry of a new key and resolves to undefined, or to what was found. Rejects when the store does not answer; then it
    * releases the key, which may have been stored.
    */
-  claim(key: Key, entry: string): Promise<Found | undefined>;
+  claim(key: IdempotencyKey, entry: string): Promise<Found | undefined>;
   /** Replaces the entry of a claimed key; later, when the store does not take it now. Never rejects. */
-  replace(key: Key, entry: string): Promise<unknown>;
+  replace(key: IdempotencyKey, entry: string): Promise<unknown>;
   /** Deletes a key if it has this entry: after a claim with which nothing was done. Never rejects. */
-  release(key: Key, entry: string): Promise<unknown>;
+  release(key: IdempotencyKey, entry: string): Promise<unknown>;
   /** Before the process ends: tries again what the store did not take, for about two seconds. Never rejects. */
   finish?(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const MAX_KEYS = 200_000;
 const SWEEP_MS = 60_000;
 
 /** Keys in the memory of this process: its end forgets them, and no other process knows them. */
-export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
+export function createMemoryStore(now = () => performance.now()): IdempotencyStore {
   /** By caller, in the order of their claims, so the first ones end first. */
   const callers = new Map<string, Map<string, { entry: string; claimedAt: number }>>();
   let count = 0;
@@ -130,11 +130,11 @@ type Change = (() => Promise<unknown>) & { entry?: string };
 type Late = { changes: Change[]; sending?: Promise<void> | undefined };
 
 /** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */
-export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): KeyStore {
+export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): IdempotencyStore {
   /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
   const late = new LRUCache<string, Late>({ max: MAX_LATE, ttl: KEPT_MS });
   let isScheduled = false;
-  const run = (script: string, { key, caller, max }: Key, entry: string) =>
+  const run = (script: string, { key, caller, max }: IdempotencyKey, entry: string) =>
     withLongTimeout(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
   const sendLater = () => {
     if (!isScheduled) setTimeout(sendOldest, SEND_AGAIN_MS).unref();
@@ -169,7 +169,7 @@ export function createRedisKeyStore(redis: Redis, withLongTimeout: OptionalRedis
     await sendAgain(key);
     if (!late.has(key)) await sendAllAgain();
   }
-  const release = (key: Key, entry: string) => change(key.key, () => run(RELEASE, key, entry));
+  const release = (key: IdempotencyKey, entry: string) => change(key.key, () => run(RELEASE, key, entry));
   redis.on('ready', sendAllAgain);
   return {
     async claim(key, claim) {

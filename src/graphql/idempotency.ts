@@ -8,7 +8,7 @@ import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import type { Found, KeyStore } from './idempotency-store.ts';
+import type { Found, IdempotencyStore } from './idempotency-store.ts';
 import { InputRefused, outcomeOf, userErrorAt } from './writes.ts';
 
 /** Events with a key, and the operation that sends them. */
@@ -38,7 +38,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  * - RATE_LIMITED: the caller has too many new keys;
  * - OVERLOADED: the store does not answer.
  */
-export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyKeys']) {
+export function createIdempotency(store: IdempotencyStore, maxKeys: Config['idempotencyKeys']) {
   return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<unknown>): Promise<boolean> => {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
     const { deadline } = keyed.callContext.cancellation;

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { createMemoryKeyStore, createRedisKeyStore } from '../../src/graphql/idempotency-store.ts';
+import { createMemoryStore, createRedisStore } from '../../src/graphql/idempotency-store.ts';
 import { connectRedis } from '../../src/process/redis.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd } from '../kit/at-end.ts';
@@ -194,7 +194,7 @@ describe('keys in memory', () => {
 
   test('are kept for 24 hours each, and their caller may have others as soon as the oldest end', async () => {
     let now = 1;
-    const keys = createMemoryKeyStore(() => now);
+    const keys = createMemoryStore(() => now);
     const claim = (key: string, entry = 'a') => keys.claim(keyOf('one', key, 3), entry);
     for (const key of ['first', 'second']) expect(await claim(key)).toBeUndefined();
     now += HOUR;
@@ -213,7 +213,7 @@ describe('keys in memory', () => {
   });
 
   test('have room for each caller, however many keys the others have', async () => {
-    const keys = createMemoryKeyStore(() => 1);
+    const keys = createMemoryStore(() => 1);
     /** How many keys a caller gets. */
     const fill = async (caller: string, most = 1_000_000) => {
       for (let key = 0; key < most; key += 1) {
@@ -230,7 +230,7 @@ describe('keys in memory', () => {
 
   test('of callers that do not return make room for others', async () => {
     let now = 1;
-    const keys = createMemoryKeyStore(() => now);
+    const keys = createMemoryStore(() => now);
     for (let caller = 0; caller < 200_000; caller += 1) await keys.claim(keyOf(`${caller}`, 'k'), 'a');
     await expect(keys.claim(keyOf('late', 'k'), 'a')).rejects.toThrow('200000 idempotency keys are in memory');
     now += 24 * HOUR;
@@ -296,7 +296,7 @@ describe('keys in memory', () => {
     const [url, config] = [new Secret(redis.url), loadConfig({ REDIS_TIMEOUT_MS: '50' })];
     const shared = await connectRedis(url, 'http://rewards.example', config, pino({ level: 'silent' }));
     atEnd(() => shared.stop());
-    const store = createRedisKeyStore(shared.redis, shared.withLongTimeout);
+    const store = createRedisStore(shared.redis, shared.withLongTimeout);
     const claimed = store.claim({ key: 'busy', caller: 'one', max: 3 }, 'entry');
     // It is written in this turn; then nothing is read for longer than Redis may take.
     await new Promise(setImmediate);
@@ -305,7 +305,7 @@ describe('keys in memory', () => {
   });
 
   test('keys that ended no longer count, and the oldest that count say when another one may come', async () => {
-    const store = createRedisKeyStore(inspect, createRedisTimeout(5_000, 0));
+    const store = createRedisStore(inspect, createRedisTimeout(5_000, 0));
     const claim = (key: string) => store.claim({ key, caller: 'one', max: 3 }, 'entry');
     for (const key of ['first', 'second', 'third']) expect(await claim(key)).toBeUndefined();
     const counts = Object.values(await inspect.hgetall('keys-of:one'));
@@ -406,7 +406,7 @@ describe('keys in memory', () => {
       const own = await startRedis();
       const client = new Redis(own.port);
       atEnd(() => client.disconnect());
-      const store = createRedisKeyStore(client, createRedisTimeout(5_000, 0));
+      const store = createRedisStore(client, createRedisTimeout(5_000, 0));
       const key = { key: 'order-7', caller: 'kiosk', max: 3 };
       expect(await store.claim(key, 'first')).toBeUndefined();
       await client.replicaof('127.0.0.1', '1');
@@ -449,7 +449,7 @@ describe('keys in memory', () => {
     own.hang();
     let asked = 0;
     const withLongTimeout = createRedisTimeout(20, 0);
-    const store = createRedisKeyStore(client, (ask) => {
+    const store = createRedisStore(client, (ask) => {
       asked += 1;
       return withLongTimeout(ask);
     });
