@@ -21,11 +21,12 @@ import type { Context } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { ReportError } from '../telemetry/observe.ts';
+import { takeTurn } from '../turns.ts';
 import type { Compiler } from './compiler.ts';
 import type { findDeprecatedInputs } from './deprecated.ts';
 import { type CachedOperation, type DocumentStore, onlyWith } from './documents.ts';
 import { addHint, formatError, isIntended } from './format-error.ts';
-import { type OperationLimiter, unitsOf } from './operation-limits.ts';
+import { MAX_ADDED_IN_TURN, type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { type Size, withDefaults } from './operation-size.ts';
 import { planOf } from './plan.ts';
 import { completeResponse, formatResult } from './response.ts';
@@ -178,7 +179,7 @@ function coerceVariables(
  * because Apollo Server does neither for this response.
  */
 async function executeChecked(
-  { schema, compiler, limiter, rates, production, report }: ApolloOptions,
+  { schema, compiler, rates, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
   { cached, variables, size, units }: CheckedOperation,
 ): Promise<GraphQLResponse> {
@@ -203,10 +204,10 @@ async function executeChecked(
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: allUnits });
   }
   // A large response has three steps, each in a turn of its own: its last list is completed, it is measured, it is made into text.
-  const turnIfLarge = () => limiter.turnAfter(complexity - size.complexity, caller.key);
-  await turnIfLarge();
+  const isLarge = complexity - size.complexity > MAX_ADDED_IN_TURN;
+  if (isLarge) await takeTurn(caller.key);
   const singleResult = formatResult(result, contextValue, report);
-  await turnIfLarge();
+  if (isLarge) await takeTurn(caller.key);
   // Without a type, Apollo Server would negotiate for each request. The route sets the one that is sent.
   const headers = new HeaderMap([['content-type', 'application/json']]);
   return { http: { headers }, body: { kind: 'single', singleResult } };

@@ -16,7 +16,7 @@ import { OperationMeasure, type Size } from './operation-size.ts';
 const COMPLEXITY_PER_UNIT = 500;
 const CALLS_PER_UNIT = 10;
 /** A list that adds more than this to the complexity is completed in a turn of its own: as much as one unit. */
-const MAX_ADDED_IN_TURN = 500;
+export const MAX_ADDED_IN_TURN = 500;
 
 type Limited = Exclude<keyof Size, 'fields' | 'introspects'> | 'repetitions';
 type Sizes = Partial<Record<Limited, number>>;
@@ -87,11 +87,6 @@ export class OperationLimiter {
         return found instanceof Promise ? found.then(count) : count(found);
       };
     });
-  }
-
-  /** Resolves in a turn of the event loop of its own, if the lists of an operation added so much to its complexity. */
-  async turnAfter(added: number, callerKey: string): Promise<void> {
-    if (added > MAX_ADDED_IN_TURN) await takeTurn(callerKey);
   }
 
   /**
