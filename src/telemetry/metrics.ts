@@ -59,12 +59,12 @@ export function createMetrics(state: State) {
   const reports = counter('gateway_event_reports_total', 'Fields trackEvents.', 'kind');
   for (const kind of ['keyed', 'unkeyed', 'repeated']) reports.inc({ kind }, 0);
   const names = createLabels(MAX_NAMES, MAX_NAME_LENGTH, (operation) => {
-    removeSeries(operations, { operation });
-    removeSeries(durations, { operation });
+    removeSeries(operations, 'operation', operation);
+    removeSeries(durations, 'operation', operation);
   });
   const clients = createLabels(MAX_CLIENTS, 2 * MAX_NAME_LENGTH + 1, (client) => {
-    removeSeries(byClient, { client });
-    removeSeries(deprecated, { client });
+    removeSeries(byClient, 'client', client);
+    removeSeries(deprecated, 'client', client);
   });
   return {
     registry,
@@ -106,12 +106,11 @@ const MAX_CLIENTS = 48;
 const MAX_NAME_LENGTH = 64;
 
 /** Removes the series that have a label, in whatever combination with others. */
-function removeSeries(metric: Counter | Histogram, label: Record<string, string>): void {
-  const [[name, value] = []] = Object.entries(label);
+function removeSeries(metric: Counter | Histogram, label: string, value: string): void {
   void metric.get().then(({ values }) => {
     for (const { labels } of values) {
       const { le: _, ...own }: Record<string, string | number | undefined> = labels;
-      if (name !== undefined && own[name] === value) metric.remove(own);
+      if (own[label] === value) metric.remove(own);
     }
   });
 }
