@@ -5,7 +5,6 @@ import { fetchFor } from '../egress-proxy.ts';
 import { type ClientError, reasonOf, requestError } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
 
-/** How a key set is fetched. */
 export interface KeySetOptions {
   log: { info(message: string): void; warn(message: string): void };
   proxy?: EgressProxy | undefined;

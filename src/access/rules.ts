@@ -33,7 +33,6 @@ export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: { 
   return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
 }
 
-/** An `@access` directive, read. */
 export interface AccessRule {
   scope: Scope;
   /** Another scope that is needed too. */

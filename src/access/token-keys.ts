@@ -5,7 +5,6 @@ import { PUBLIC_ALGORITHMS } from '../config/credentials.ts';
 import { createWindows } from '../limits/rate-limits.ts';
 import { createKeySet, type KeySet, type KeySetOptions, unavailable } from './key-set.ts';
 
-/** The keys that verify tokens. */
 export interface TokenKeys {
   /** Verifies signature and claims. Throws jose's errors, whatever WebCrypto throws, and OVERLOADED while the key may be missing. */
   verify(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult>;

@@ -19,7 +19,7 @@ export interface Context {
   budget: LoaderDependencies['budget'];
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
-  /** What REST calls need. The loaders have this same object. */
+  /** What REST calls need. The loaders have this same object, so they see what is set in it later. */
   callContext: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
