@@ -1,6 +1,6 @@
 import type { ApolloCache, ApolloLink } from '@apollo/client';
 import { type DocumentNode, print, visit } from 'graphql';
-import { isRetryable, type Path, valueAt } from './errors.ts';
+import { GatewayError, type Path, valueAt } from './errors.ts';
 
 /*
  * Apollo's cache has no errors. It stores the null of a part that could not be read as if there were no such part. Three things
@@ -13,7 +13,9 @@ import { isRetryable, type Path, valueAt } from './errors.ts';
 /** A result without each field of a query that is null because of an error that may be retried. */
 export function withoutMissing(operation: ApolloLink.Operation, result: ApolloLink.Result): ApolloLink.Result {
   const { data, errors } = result;
-  const lost = (errors ?? []).flatMap((error) => (isRetryable(error) && error.path?.length === 1 ? error.path : []));
+  const lost = (errors ?? []).flatMap((error) =>
+    new GatewayError(error).retryable && error.path?.length === 1 ? error.path : [],
+  );
   if (!data || lost.length === 0 || operation.operationType !== 'query') return result;
   const left = Object.entries(data).filter(([name, value]) => value !== null || !lost.includes(name));
   const { client, query, variables } = operation;

@@ -1,7 +1,7 @@
-import { errorsOf, type GatewayResponse, type Result } from './errors.ts';
+import { errorsOf, GatewayError, type Result } from './errors.ts';
 import { createOperationSend, type FetchOptions, hasMutation, POST } from './fetch.ts';
-import { heal } from './heal.ts';
-import { keepParts } from './keep-parts.ts';
+import { healErrors } from './heal.ts';
+import { withParts } from './keep-parts.ts';
 import { hasData } from './retry.ts';
 
 export interface ClientOptions extends Omit<FetchOptions, 'persisted'> {
@@ -69,56 +69,53 @@ export function createClient({ url, persisted, ...options }: ClientOptions): Cli
     variables: Variables | undefined,
     signal: AbortSignal | undefined,
     isQuery?: boolean,
-  ): Promise<GatewayResponse> => {
-    const documentId: unknown = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
+  ): Promise<Result<Data>> => {
+    const documentId: unknown = persisted ? Object(document).__meta__?.hash : undefined;
     // A document that is its hash alone has no text. It can be that of a mutation.
     const query = document.length ? String(document) : undefined;
     const body = { query, documentId, variables: Object(variables) };
-    return (await send(url, { ...POST, signal: signal ?? null }, body, isQuery)).response;
+    const { response } = await send(url, { ...POST, signal }, body, isQuery);
+    const errors = errorsOf(response);
+    if (!hasData(response)) throw errors[0];
+    // The gateway validates the document against its schema: this is where the types of a document become true.
+    return { data: response.data as Data, errors };
   };
   return {
-    async request<Data, Variables>(
+    request<Data, Variables>(
       document: Document<Data, Variables>,
       variables?: Variables,
       { signal }: RequestOptions = {},
-    ): Promise<Result<Data>> {
-      return resultOf(await read(document, variables, signal));
+    ) {
+      return read(document, variables, signal);
     },
     async watch<Data, Variables>(
       document: Document<Data, Variables>,
       variables: Variables,
       onResult: (result: Result<Data>) => void,
       { signal }: RequestOptions = {},
-    ): Promise<void> {
+    ) {
       if (hasMutation(String(document))) throw new TypeError('A mutation cannot be watched.');
       let shown: Result<Data> | undefined;
+      let outline: string | undefined;
       let failure: unknown;
-      const again = async () => {
-        try {
-          const next = keepParts(shown, resultOf<Data>(await read(document, variables, signal, true)), true);
-          failure = undefined;
-          if (!signal?.aborted && (!shown || outlineOf(next) !== outlineOf(shown))) onResult(next);
-          shown = next;
-          return next;
-        } catch (error) {
-          failure = error;
-          throw error;
-        }
+      const show = ({ data, errors }: Result<Data>) => {
+        failure = undefined;
+        const last = outline;
+        shown = { data: withParts(shown, data, errors, true), errors };
+        // What a screen can tell of a result: the data, and which parts have errors.
+        outline = JSON.stringify([shown.data, errors.map(({ path }) => path)]);
+        if (!signal?.aborted && outline !== last) onResult(shown);
+        return errors;
       };
+      const fail = (error: unknown) => {
+        failure = error;
+        return error instanceof GatewayError ? errorsOf(error) : [];
+      };
+      const again = () => read(document, variables, signal, true).then(show, fail);
+      const errors = await again();
       // The first failure is final, as that of `request`: it was sent again already.
-      const first = await again().catch(() => undefined);
-      if (first) await heal({ errors: first.errors, again, signal });
-      if (failure !== undefined && !signal?.aborted) throw failure;
+      if (shown) await healErrors(errors, again, signal);
+      if (failure && !signal?.aborted) throw failure;
     },
   };
-}
-
-/** What a screen can tell of a result: the data, and which parts have errors. */
-const outlineOf = ({ data, errors }: Result<unknown>) => JSON.stringify([data, errors.map(({ path }) => path)]);
-
-function resultOf<Data>(response: GatewayResponse): Result<Data> {
-  const errors = errorsOf(response);
-  if (errors[0] && !hasData(response)) throw errors[0];
-  // The gateway validates the document against its schema: this is where the types of a document become true.
-  return { data: response.data as Data, errors };
 }

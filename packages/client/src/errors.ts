@@ -35,7 +35,7 @@ export type Path = readonly (string | number)[];
 /** An error as it is in a response. Every client library has objects of this shape. */
 export interface ResponseError {
   readonly message: string;
-  readonly path?: Path;
+  readonly path?: Path | undefined;
   readonly extensions?: { [name: string]: unknown };
 }
 
@@ -82,10 +82,10 @@ export class GatewayError extends Error {
     super(error.message, options);
     // Older browsers, such as Safari 14, ignore the option.
     if (options.cause !== undefined) this.cause = options.cause;
-    const { code, outcome, requestId = options.requestId } = error.extensions ?? {};
+    const { code, retryable, retryAfterMs, outcome, requestId = options.requestId } = error.extensions ?? {};
     this.code = typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR';
-    this.retryable = isRetryable(error);
-    this.retryAfterMs = retryAfterMs(error);
+    this.retryable = retryable === true;
+    this.retryAfterMs = typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined;
     this.outcome = OUTCOMES.find((one) => one === outcome);
     // Some servers write null where there is none.
     this.path = error.path ?? undefined;
@@ -96,7 +96,7 @@ export class GatewayError extends Error {
   /** The error as in a response: so it is in a saved or rendered store, and `gatewayErrors` takes it from there. */
   toJSON(): ResponseError {
     const { message, path, code, retryable, retryAfterMs, outcome, requestId } = this;
-    return { message, ...(path && { path }), extensions: { code, retryable, retryAfterMs, outcome, requestId } };
+    return { message, path, extensions: { code, retryable, retryAfterMs, outcome, requestId } };
   }
 }
 
@@ -145,9 +145,10 @@ const listed = (list: readonly unknown[], depth: number): readonly GatewayError[
  * Relay: `source`. graphql-hooks: `fetchError`, `httpError`. Nuxt: `cause`. graphql-request: `response`; axios, got and superagent
  * with `data` or `body` in it. ofetch, RTK Query: `data`. Angular: `error`. wretch: `json`.
  */
-const PLACES = 'networkError fetchError cause result data source httpError body response error bodyText json'.split(
-  ' ',
-);
+const PLACES = [
+  ...['networkError', 'fetchError', 'cause', 'result', 'data', 'source', 'httpError', 'body', 'response', 'error'],
+  ...['bodyText', 'json'],
+];
 
 function errorsInside(value: unknown, depth: number): readonly GatewayError[] | undefined {
   if (value instanceof GatewayError) {
@@ -180,19 +181,12 @@ export function errorsOf({ errors = [], extensions }: GatewayResponse): GatewayE
 
 /** The value at a path of data; undefined where the path leads nowhere. */
 export function valueAt(data: unknown, path: Path): unknown {
-  return path.reduce((value, name) => (isObject(value) ? Reflect.get(value, name) : undefined), data);
+  return path.reduce((value, name) => Object(value)[name], data);
 }
 
-/** Whether an error says that sending the same operation again is safe and can help. */
-export function isRetryable({ extensions }: ResponseError): boolean {
-  return extensions?.['retryable'] === true;
-}
-
-/** How long an error asks to wait, in milliseconds. */
-export function retryAfterMs({ extensions }: ResponseError): number | undefined {
-  const value = extensions?.['retryAfterMs'];
-  return typeof value === 'number' && value >= 0 ? value : undefined;
-}
+/** How long errors ask to wait, in milliseconds. */
+export const longestPauseMs = (errors: readonly GatewayError[]): number =>
+  Math.max(0, ...errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
 
 /**
  * The error that made a field null: the one whose path is `path` or leads to it; undefined when there is none.

@@ -1,7 +1,7 @@
 import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
-import { isWorthless, Repeats, type Sending, testMode } from './retry.ts';
-import { type Received, responseOf, send } from './send.ts';
+import { isWorthless, type Sending, testMode } from './retry.ts';
+import { headerOf, type Init, type Received, responseOf, type Sender, send } from './send.ts';
 import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Input } from './token.ts';
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
@@ -65,10 +65,14 @@ export function createSend(options: FetchOptions): Send {
       request && !init.body && new Headers(init.headers ?? request.headers).get('content-type')?.includes('json');
     const operation = parsed(isJson ? await request.clone().text() : typeof init.body === 'string' ? init.body : '');
     if (!isOperation(operation)) return fetch(input, init);
-    const signal = init.signal ?? request?.signal ?? null;
-    const received = await sendOperation(input, { ...init, signal }, operation, isQuery);
-    // The text is decoded already.
-    for (const name of ['content-encoding', 'content-length']) received.headers.delete(name);
+    const signal = init.signal ?? request?.signal;
+    // Not every library sends the name beside the text.
+    const { query = '', operationName } = operation;
+    const name = operationName ?? /(?:^|[},"])\s*(?:query|mutation)\s+(\w+)/m.exec(query)?.[1];
+    const listed = options.persisted?.operations.find((one) => one.name === name);
+    const body = { ...operation, documentId: operation.documentId ?? listed?.id };
+    const isListedQuery = listed?.type === 'query' || undefined;
+    const received = await sendOperation(input, { ...init, signal }, body, isQuery ?? isListedQuery);
     // For `gatewayErrors`: an error of ky or graphql-http has the response, whose body nobody read.
     return Object.assign(responseOf(received), { errors: received.response.errors });
   };
@@ -80,51 +84,61 @@ export const POST = {
   headers: { accept: 'application/json', 'content-type': 'application/json' },
 };
 
+/**
+ * A request that failed. Who sends the same again within a minute repeats it: TanStack Query, Apollo's `RetryLink`, or a person who
+ * presses a button a second time. Of equal requests each is repeated once, the oldest first.
+ */
+interface Failure extends Sender {
+  readonly content: string;
+  /** With the keys of events. */
+  readonly variables: Variables;
+  readonly at: number;
+}
+
+const REPEATED_WITHIN_MS = 60_000;
+
 /** Sends an operation: `init` has everything of the request but its body. Resolves and rejects as `createFetch` does. */
-type OperationSend = (input: Input, init: RequestInit, body: Body, isQuery?: boolean) => Promise<Received>;
+type OperationSend = (input: Input, init: Init, body: Body, isQuery?: boolean) => Promise<Received>;
 
 export function createOperationSend(
   options: FetchOptions,
   fetch: AuthorizedFetch = authorizedFetch(options),
 ): OperationSend {
-  const { persisted, onLimit } = options;
-  const failed = new Repeats<true>();
-  const lostEvents = new Repeats<Variables>();
+  const { onLimit } = options;
+  let failures: Failure[] = [];
   return async (input, init, body, isKnownQuery) => {
     const content = JSON.stringify(body);
-    const { query } = body;
-    // Not every library sends the name beside the text.
-    const operationName =
-      body.operationName ?? new RegExp(`${BEGIN}(?:query|mutation)\\s+(\\w+)`, 'm').exec(query ?? '')?.[1];
-    const listed = persisted?.operations.find(({ name }) => name === operationName);
-    const isQuery = isKnownQuery ?? (listed?.type === 'query' || (query !== undefined && !hasMutation(query)));
-    const hasEvents = !isQuery && (query === undefined || /\btrackEvents\b/.test(query));
-    const variables = hasEvents ? (lostEvents.take(content) ?? withKeys(body.variables ?? {})) : (body.variables ?? {});
-    const kind = isQuery ? 'query' : hasEvents && isKeyed(variables, query) ? 'keyed' : 'write';
-    const documentId = body.documentId ?? listed?.id;
+    // Also when the clock was set back.
+    const recent = failures.filter(({ at }) => Math.abs(Date.now() - at) <= REPEATED_WITHIN_MS);
+    const last = recent.find((one) => one.content === content);
+    failures = recent.filter((one) => one !== last);
+    const { query, documentId } = body;
+    const isQuery = isKnownQuery ?? (query !== undefined && !hasMutation(query));
+    const given = body.variables ?? {};
+    const variables = last?.variables ?? (isQuery ? given : withKeys(given));
+    const kind = isQuery ? 'query' : isKeyed(variables, query) ? 'keyed' : 'write';
     // In tests, what stands for the gateway gets the text too.
     const isIdAlone = documentId !== undefined && !testMode.on;
-    const text = JSON.stringify({ ...body, documentId, variables, ...(isIdAlone && { query: undefined }) });
-    const keepEvents = () => kind === 'keyed' && lostEvents.add(content, variables);
-    const attempts = failed.take(content) ? 1 : options.attempts;
-    const sender = { ...options, attempts, fetch, onFailed: () => failed.add(content, true) };
-    const sent = send(sender, input, { ...init, body: text }, kind);
-    sent.then(({ response }) => isWorthless(response) && keepEvents(), keepEvents);
+    const text = JSON.stringify({ ...body, query: isIdAlone ? undefined : query, variables });
+    const attempts = last?.isFailed ? 1 : options.attempts;
+    const call: Failure = { ...options, attempts, fetch, content, variables, at: 0 };
+    const sent = send(call, input, { ...init, body: text }, kind);
+    const keep = () => {
+      if (call.isFailed || kind === 'keyed') failures.push({ ...call, at: Date.now() });
+    };
+    sent.then(({ response }) => isWorthless(response) && keep(), keep);
     const received = await sent;
-    const limit = onLimit && limitOf(received.headers);
+    const limit = onLimit && limitOf(received.from.headers);
     if (limit) queueMicrotask(() => onLimit(limit));
     return received;
   };
 }
 
-/** Where an operation begins: in a line, or after another definition or a description. */
-const BEGIN = '(?:^|[},"])\\s*';
-
 /**
- * Whether a text has a mutation. A wrong guess, as for such a line of a string, is on the safe side: a mutation is repeated less
- * often than a query.
+ * Whether a text has a mutation: where a line begins, or after another definition or a description. A wrong guess, as for such a
+ * line of a string, is on the safe side: a mutation is repeated less often than a query.
  */
-export const hasMutation = (text: string): boolean => new RegExp(`${BEGIN}mutation\\b`, 'm').test(text);
+export const hasMutation = (text: string): boolean => /(?:^|[},"])\s*mutation\b/m.test(text);
 
 /** One operation, as GraphQL libraries send it in JSON: nothing else, such as a list or what another service gets. */
 function isOperation(body: unknown): body is Body {
@@ -132,10 +146,9 @@ function isOperation(body: unknown): body is Body {
   return isObject(body) && (/\{/.test(query) || ['documentId', 'variables', 'extensions'].some((name) => name in body));
 }
 
-/** `q` of the policy, `r` and `t` (seconds) of the limit: draft-ietf-httpapi-ratelimit-headers. */
+/** As the gateway writes it: `q` of the policy, then `r` and `t` (seconds) of the limit. */
 function limitOf(headers: Headers): Limit | undefined {
-  const read = (name: string, item: string) =>
-    Number(new RegExp(`;\\s*${item}=(\\d+)`).exec(headers.get(name) ?? '')?.[1]);
-  const [quota, remaining, seconds] = [read('ratelimit-policy', 'q'), read('ratelimit', 'r'), read('ratelimit', 't')];
-  return Number.isNaN(quota + remaining + seconds) ? undefined : { quota, remaining, resetMs: seconds * 1_000 };
+  const text = headerOf(headers, 'ratelimit-policy') + headerOf(headers, 'ratelimit');
+  const [, quota = 0, remaining = 0, seconds] = /;q=(\d+).*;r=(\d+);t=(\d+)/.exec(text)?.map(Number) ?? [];
+  return seconds === undefined ? undefined : { quota, remaining, resetMs: seconds * 1_000 };
 }

@@ -1,4 +1,4 @@
-import { type GatewayError, gatewayErrors } from './errors.ts';
+import { type GatewayError, gatewayErrors, longestPauseMs } from './errors.ts';
 import { pauseAfter, wait } from './retry.ts';
 
 export interface HealOptions {
@@ -19,18 +19,27 @@ export interface HealOptions {
  * @param attempt Which pause comes first: 1 is that of 2 s.
  */
 export async function heal({ errors, again, signal }: HealOptions, attempt = 1): Promise<readonly GatewayError[]> {
-  let left = gatewayErrors(errors);
+  const read = async () => errorsIn(await again());
+  return healErrors(gatewayErrors(errors), () => read().catch(gatewayErrors), signal, attempt);
+}
+
+/** `heal` of errors that are the package's own. `again` resolves to the errors of the next read. */
+export async function healErrors(
+  left: readonly GatewayError[],
+  again: () => Promise<readonly GatewayError[]>,
+  signal: AbortSignal | undefined,
+  attempt = 1,
+): Promise<readonly GatewayError[]> {
   for (; left.some(({ retryable }) => retryable); attempt += 1) {
-    const askedMs = Math.max(...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
     // When the gateway has just responded, `navigator.onLine` is wrong.
     const isWrong = isOffline() && left.some(({ code }) => !/NO_RESPONSE|TOKEN/.test(code));
     // Where there is no page, as on phones, nothing is hidden.
     const isAsleep = () => globalThis.document?.hidden || (isOffline() && !isWrong);
     const events = [[globalThis.document, 'visibilitychange'] as const, [globalThis, 'online'] as const];
     // From 2 s on. In tests a hundredth: without a pause, a part that stays missing would be asked for in a loop.
-    await wait(pauseAfter(attempt + 4, askedMs, 0.01), signal, events, isAsleep);
+    await wait(pauseAfter(attempt + 4, longestPauseMs(left), 0.01), signal, events, isAsleep);
     if (signal?.aborted) break;
-    left = await (async () => again())().then(errorsIn, gatewayErrors);
+    left = await again();
   }
   return left;
 }

@@ -8,9 +8,8 @@ import { isObject } from './errors.ts';
 export function createIdempotencyKey(): string {
   // Its type says that it is there. React Native has none.
   const source: Partial<Pick<Crypto, 'getRandomValues'>> | undefined = globalThis.crypto;
-  const random = () => source?.getRandomValues?.(new Uint8Array(1))[0] ?? Math.random() * 16;
-  const digit = (letter: string) => (letter === 'x' ? random() & 15 : (random() & 3) | 8).toString(16);
-  return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, digit);
+  const digit = () => ((source?.getRandomValues?.(new Uint8Array(1))[0] ?? Math.random() * 16) & 15).toString(16);
+  return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit);
 }
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -19,7 +18,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 export function withKeys(variables: Variables): Variables {
   const entries = Object.entries(variables).map(([name, value]) => [
     name,
-    isEventsInput(value) && value.idempotencyKey == null ? { ...value, idempotencyKey: createIdempotencyKey() } : value,
+    isEventsInput(value) ? { ...value, idempotencyKey: value.idempotencyKey ?? createIdempotencyKey() } : value,
   ]);
   return Object.fromEntries(entries);
 }
@@ -28,14 +27,13 @@ export function withKeys(variables: Variables): Variables {
 export type Kind = 'query' | 'keyed' | 'write';
 
 /**
- * Whether each input of a mutation reports events, with a key. An upsert or a deletion is left to the application, which knows
- * what else writes the player. Other variables, such as a filter, have no `playerUniqueId`.
+ * Whether each input of a mutation reports events, which have a key by `withKeys`. An upsert or a deletion is left to the
+ * application, which knows what else writes the player. Other variables, such as a filter, have no `playerUniqueId`.
  */
 export function isKeyed(variables: Variables, text = ''): boolean {
-  const inputs = Object.values(variables).filter((value) => isObject(value) && 'playerUniqueId' in value);
-  const haveKeys = inputs.length > 0 && inputs.every((value) => isEventsInput(value) && value.idempotencyKey != null);
+  const inputs = Object.values(variables).filter((value) => 'playerUniqueId' in Object(value));
   // An input that is written into the document, also as the default of a variable, can have no key of ours.
-  return haveKeys && !/(\binput\s*:|=)\s*\{/.test(text);
+  return inputs.length > 0 && inputs.every(isEventsInput) && !/(\binput\s*:|=)\s*\{/.test(text);
 }
 
 /** A `TrackEventsInput`: no other input of the schema has `events`. `EventMetadata` can have a list of texts of this name. */

@@ -1,5 +1,5 @@
 import { GatewayError, isOfFramework, notSent } from './errors.ts';
-import { type Sending, TIMEOUT_MS, unlessAborted, within } from './retry.ts';
+import { type Sending, TIMEOUT_MS, within } from './retry.ts';
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and its result is kept. When the
@@ -40,82 +40,72 @@ const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
  * request, also while it waits for the token: it rejects with the signal's reason.
  */
 export function authorizedFetch(options: AuthorizationOptions & Sending): AuthorizedFetch {
-  const { token, fetch = globalFetch, timeoutMs = TIMEOUT_MS } = options;
+  const { token, timeoutMs = TIMEOUT_MS } = options;
   const fetchToken = async () => {
     const value = String((typeof token === 'function' ? await token(rejected) : token) ?? '').trim();
     if (BEARER_TOKEN.test(value)) return value;
     // A login page, for example.
-    const cause = value ? new TypeError('The token has characters that no bearer token has.') : undefined;
-    throw notSent('There is no token.', 'NO_TOKEN', cause);
+    throw notSent(value ? 'The token has wrong characters.' : 'There is no token.', 'NO_TOKEN');
   };
   let current: Promise<string> | undefined;
   let rejected: string | undefined;
-  const send = async (url: Input, init: RequestInit | undefined, progress: Progress) => {
-    // A `Request` can be sent once, so each attempt sends a copy.
-    const given: Request | undefined = Object(url).clone?.();
-    const address = String(given?.url ?? url);
-    const wrong = () => notSent(`"${address}" is not an absolute URL, or fetch does not take it.`);
-    // A framework's own `fetch` can know what an address is relative to.
-    if (!options.fetch && !isAddress(address)) throw wrong();
-    const signal = init?.signal ?? given?.signal;
+  return async (url, init, progress = {}) => {
+    const given: Partial<Request> = Object(url);
+    const address = addressOf(url);
+    const wrong = () => notSent(`"${address}" is no absolute URL that fetch takes.`);
+    // `localhost:4000/graphql` has a scheme, but no host; `fetch` takes no other scheme, and no password. On a server there is no page
+    // that an address is relative to, but a framework's own `fetch` can know one.
+    const hasScheme = /^[^/?#]+:/.test(address);
+    const isAddress = hasScheme ? /^\s*https?:\/\/[^/?#@]+([/?#]|$)/i.test(address) : globalThis.location;
+    if (!options.fetch && !isAddress) throw wrong();
+    const isStream = 'getReader' in Object(init?.body);
     // Not `Headers`: a `fetch` of the application may spread them.
     const headers: Record<string, string> = {};
-    for (const one of [options.headers, init?.headers ?? given?.headers])
-      headersOf(one).forEach((value, name) => {
-        headers[name] = value;
-      });
-    // A text can have the key of an event by now.
-    if (typeof init?.body === 'string') delete headers['content-length'];
-    if (token != null) {
-      current ??= within(timeoutMs / 2, undefined, fetchToken).catch((cause: unknown) => {
-        current = undefined;
-        if (cause instanceof GatewayError || isOfFramework(cause)) throw cause;
-        throw notSent('The token cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
-      });
-    }
-    const used = current;
-    if (used) headers['authorization'] = `Bearer ${await unlessAborted(used, signal)}`;
-    progress.isRejected = false;
-    // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
     try {
-      return { used, response: await fetch(given ?? url, { ...init, headers, redirect: 'manual' }) };
-    } catch (error) {
-      // So says every runtime of an address that it cannot read. A lost connection is of the "url", or of "NSURLErrorDomain".
-      throw /\bURLs?\b/.test(Object(error).message) ? wrong() : error;
+      for (const one of [options.headers, init?.headers ?? given.headers])
+        new Headers(one).forEach((value, name) => {
+          headers[name] = value;
+        });
+    } catch (cause) {
+      // A name with a space, or a value with a letter outside Latin-1: no attempt can send it.
+      throw notSent(String(cause), undefined, cause);
+    }
+    // A text can have the key of an event by now.
+    if (!isStream) delete headers['content-length'];
+    for (let isRepeated = false; ; isRepeated = true) {
+      if (token != null) {
+        current ??= within(timeoutMs / 2, undefined, fetchToken).catch((cause: unknown) => {
+          current = undefined;
+          if (cause instanceof GatewayError || isOfFramework(cause)) throw cause;
+          throw notSent('The token cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
+        });
+      }
+      const used = current;
+      const text = used && (await within(timeoutMs, init?.signal ?? given.signal, () => used));
+      if (text) headers['authorization'] = `Bearer ${text}`;
+      progress.isRejected = false;
+      // The one of the moment, which a test or a tool for errors can replace. Jest's jsdom has none.
+      const fetch: Fetch | undefined = options.fetch ?? globalThis.fetch;
+      if (!fetch) throw notSent('There is no global fetch: give the option `fetch`.');
+      // A `Request` can be sent once, so each attempt sends a copy. A redirect would take the token to another address. Not `error`,
+      // which Cloudflare's workers refuse.
+      const sent = (async () =>
+        fetch(given.clone?.() ?? url, { ...init, headers: { ...headers }, redirect: 'manual' }))();
+      const response = await sent.catch((error: unknown) => {
+        // So says every runtime of an address that it cannot read. A lost connection is of the "url", or of "NSURLErrorDomain".
+        throw /\bURLs?\b/.test(Object(error).message) ? wrong() : error;
+      });
+      if (response.status !== 401 || typeof token !== 'function' || isStream || isRepeated) return response;
+      progress.isRejected = true;
+      // An unread body keeps its connection open, and edge workers have few connections.
+      response.text().catch(() => undefined);
+      if (used === current) {
+        current = undefined;
+        rejected = text;
+      }
     }
   };
-  return async (url, init, progress = {}) => {
-    const { used, response } = await send(url, init, progress);
-    const isStream = Object(init?.body).getReader !== undefined;
-    if (response.status !== 401 || typeof token !== 'function' || isStream) return response;
-    progress.isRejected = true;
-    // An unread body keeps its connection open, and edge workers have few connections.
-    response.text().catch(() => undefined);
-    const text = await used;
-    if (used === current) [current, rejected] = [undefined, text];
-    return (await send(url, init, progress)).response;
-  };
 }
 
-/** The one of the moment, which a test or a tool for errors can replace. Jest's jsdom has none. */
-const globalFetch: Fetch = async (...request) => {
-  if (!globalThis.fetch) throw notSent('There is no global fetch: give the option `fetch`.');
-  return await globalThis.fetch(...request);
-};
-
-/** A name with a space, or a value with a letter outside Latin-1, is a mistake of the program: no attempt can send it. */
-function headersOf(given: RequestInit['headers']): Headers {
-  try {
-    return new Headers(given);
-  } catch (cause) {
-    throw notSent(String(cause), undefined, cause);
-  }
-}
-
-/**
- * On a server there is no page that an address is relative to. `localhost:4000/graphql` has a scheme, but no host; `fetch` takes
- * no other scheme, and no password.
- */
-function isAddress(url: string): boolean {
-  return /^[^/?#]+:/.test(url) ? /^\s*https?:\/\/[^/?#@]+([/?#]|$)/i.test(url) : !!globalThis.location;
-}
+/** The address of a request, as text. */
+export const addressOf = (input: Input): string => String(Object(input).url ?? input);
