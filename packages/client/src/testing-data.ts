@@ -1,4 +1,5 @@
 import { type GraphQLResolveInfo, print } from 'graphql';
+import type { TrackEventsInput } from './generated/operations.ts';
 import { CREATED, couponsOf, type Filter } from './testing-coupons.ts';
 
 /** The states to build for. The reference service has a player for each `demo-…`, whose nulls and errors these are. */
@@ -68,65 +69,55 @@ const LONG_NAMES = [
   null,
 ];
 
+/** What the inputs of mutations have; events alone those of `trackEvents`. */
+type Input = Pick<TrackEventsInput, 'playerUniqueId'> & Partial<Pick<TrackEventsInput, 'events'>>;
+
 /** The root of a state for graphql-js: objects whose functions are resolvers. */
 export function rootOf(state: State): object {
   const ofId = (playerUniqueId: string) => {
     if (state === 'demo-throttled') throw unavailable(THROTTLED);
     return player(state, playerUniqueId);
   };
-  const written = ({ input }: { input: { playerUniqueId: string } }) => input.playerUniqueId;
+  /** A mutation: what refuses it, or its payload. `field` is the blank text of its invalid input. */
+  const write =
+    (scope: string, field: readonly string[], payloadOf: (input: Input) => object) =>
+    ({ input }: { input: Input }) => {
+      if (state === 'demo-throttled') throw unavailable({ ...THROTTLED, outcome: 'NOT_DONE' });
+      if (state === 'forbidden') throw forbidden(scope, { outcome: 'NOT_DONE' });
+      if (state !== 'invalid-input') return { ...payloadOf(input), userErrors: [] };
+      const message = `${field.join('.')} must not be empty.`;
+      return { eventNames: [], userErrors: [{ code: 'REQUIRED', field: ['input', ...field], message }] };
+    };
   return {
     me: () => ofId(state),
-    player: ({ playerUniqueId }: { playerUniqueId: string }) => ofId(playerUniqueId),
+    player: ({ playerUniqueId }: Input) => ofId(playerUniqueId),
     players: ({ playerUniqueIds }: { playerUniqueIds: string[] }) => playerUniqueIds.map(ofId),
     node: ({ id }: { id: string }) => ofId(id),
-    upsertPlayer: (input: { input: { playerUniqueId: string } }) => {
-      checkWrite(state, 'players:write');
-      if (state === 'invalid-input') return { player: null, serviceId: null, ...refused('playerUniqueId') };
-      return { player: () => ofId(written(input)), serviceId: `service-${written(input)}`, userErrors: [] };
-    },
-    deletePlayer: (input: { input: { playerUniqueId: string } }) => {
-      checkWrite(state, 'players:delete');
-      if (state === 'invalid-input') return { deletedPlayerUniqueId: null, ...refused('playerUniqueId') };
-      return { deletedPlayerUniqueId: written(input), userErrors: [] };
-    },
-    trackEvents: (input: { input: { playerUniqueId: string; events: { name: string }[] } }) => {
-      checkWrite(state, 'events:write');
+    upsertPlayer: write('players:write', ['playerUniqueId'], ({ playerUniqueId: id }) => ({
+      player: () => ofId(id),
+      serviceId: `service-${id}`,
+    })),
+    deletePlayer: write('players:delete', ['playerUniqueId'], ({ playerUniqueId }) => ({
+      deletedPlayerUniqueId: playerUniqueId,
+    })),
+    trackEvents: write('events:write', ['events', '0', 'name'], ({ playerUniqueId, events = [] }) => {
       if (state === 'demo-lost-event') throw unavailable({ retryable: false, outcome: 'UNKNOWN' });
-      if (state === 'invalid-input') return { player: null, eventNames: [], ...refused('events', '0', 'name') };
-      return tracked(state, written(input), input.input.events);
-    },
+      return { player: playerAfter(state, playerUniqueId), eventNames: events.map(({ name }) => name) };
+    }),
   };
 }
 
-/** What refuses each write of a state. */
-function checkWrite(state: State, scope: string): void {
-  if (state === 'demo-throttled') throw unavailable({ ...THROTTLED, outcome: 'NOT_DONE' });
-  if (state === 'forbidden') throw forbidden(scope, { outcome: 'NOT_DONE' });
-}
-
-/** What the gateway says of a blank text in an input. */
-function refused(...field: string[]) {
-  const message = `${field.join('.')} must not be empty.`;
-  return { userErrors: [{ code: 'REQUIRED', field: ['input', ...field], message }] };
-}
-
-function tracked(state: State, playerUniqueId: string, events: { name: string }[]) {
-  const blank = events.findIndex(({ name }) => name.trim() === '');
-  if (events.length === 0 || blank >= 0) {
-    const field = events.length === 0 ? ['events'] : ['events', String(blank), 'name'];
-    return { player: null, eventNames: [], ...refused(...field) };
-  }
-  const after = (_arguments: unknown, _context: unknown, { fieldNodes }: GraphQLResolveInfo) => {
-    if (state !== 'demo-event-then-down') return player(state, playerUniqueId);
-    const fail = () => {
-      throw unavailable({ retryable: false, retryAfterMs: 1_000, outcome: 'DONE' });
-    };
+/** The player after its events. */
+function playerAfter(state: State, playerUniqueId: string) {
+  if (state !== 'demo-event-then-down') return player(state, playerUniqueId);
+  const fail = () => {
+    throw unavailable({ retryable: false, retryAfterMs: 1_000, outcome: 'DONE' });
+  };
+  return (_arguments: unknown, _context: unknown, { fieldNodes }: GraphQLResolveInfo) => {
     // The gateway knows the player's id without reading the player.
     if (fieldNodes.some((node) => /\b(attributes|referralLink)\b/.test(print(node)))) return fail();
     return { ...player(state, playerUniqueId), coupons: fail, referredFriends: fail, referredFriendsConnection: fail };
   };
-  return { player: after, eventNames: events.map(({ name }) => name), userErrors: [] };
 }
 
 function player(state: State, id: string): object {
