@@ -92,7 +92,7 @@ interface Failure extends Sender {
   readonly content: string;
   /** With the keys of events. */
   readonly variables: Variables;
-  readonly at: number;
+  at: number;
 }
 
 const REPEATED_WITHIN_MS = 60_000;
@@ -124,7 +124,8 @@ export function createOperationSend(
     const call: Failure = { ...options, attempts, fetch, content, variables, at: 0 };
     const sent = send(call, input, { ...init, body: text }, kind);
     const keep = () => {
-      if (call.isFailed || kind === 'keyed') failures.push({ ...call, at: Date.now() });
+      call.at = Date.now();
+      if (call.isFailed || kind === 'keyed') failures.push(call);
     };
     sent.then(({ response }) => isWorthless(response) && keep(), keep);
     const received = await sent;

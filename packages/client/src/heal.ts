@@ -37,7 +37,7 @@ export async function healErrors(
     const isAsleep = () => globalThis.document?.hidden || (isOffline() && !isWrong);
     const events = [[globalThis.document, 'visibilitychange'] as const, [globalThis, 'online'] as const];
     // From 2 s on. In tests a hundredth: without a pause, a part that stays missing would be asked for in a loop.
-    await wait(pauseAfter(attempt + 4, longestPauseMs(left), 0.01), signal, events, isAsleep);
+    await wait(pauseAfter(attempt + 4, longestPauseMs(left), 0.01), signal, undefined, events, isAsleep);
     if (signal?.aborted) break;
     left = await again();
   }

@@ -46,12 +46,13 @@ export function pauseAfter(attempt: number, askedMs: number, inTests = 0): numbe
 }
 
 /**
- * Resolves after a time in milliseconds, or when the signal aborts; also when one of the events comes. While it is `asleep`, only
- * the signal or an event can end it.
+ * Resolves after a time in milliseconds, when the signal aborts, or with `over`; also when one of the events comes. While it is
+ * `asleep`, only the signal or an event can end it.
  */
 export function wait(
   milliseconds: number,
   signal: AbortSignal | null | undefined,
+  over?: Promise<void>,
   events: readonly (readonly [Partial<EventTarget> | null | undefined, string])[] = [],
   isAsleep?: () => boolean,
 ): Promise<void> {
@@ -66,15 +67,16 @@ export function wait(
     // A timer of 2^31 ms or more would end at once.
     const timer = setTimeout(end, Math.min(milliseconds, 2 ** 31 - 1));
     for (const [target, name] of all) target?.addEventListener?.(name, end);
+    over?.then(end);
     // Without a pause there is no timer: the fake clock of a test would hold it.
     if (signal?.aborted || milliseconds === 0) end();
   });
 }
 
 /**
- * What `run` resolves to; rejects after a time in milliseconds, or with the reason of the given signal. The signal that `run` gets
- * aborts then, and in the end. It gets none in tests: Node's `fetch` refuses a signal of jsdom. Not `AbortSignal.any`: older
- * browsers have none.
+ * What `run` resolves to; rejects after a time in milliseconds, or with the reason of the given signal, and then aborts the signal
+ * that `run` gets. It gets none in tests: Node's `fetch` refuses a signal of jsdom. Not `AbortSignal.any`: older browsers have
+ * none.
  */
 export async function within<T>(
   milliseconds: number,
@@ -83,15 +85,17 @@ export async function within<T>(
 ): Promise<T> {
   // Not `throwIfAborted`: React Native has none.
   if (given?.aborted) throw reasonOf(given);
-  const over = new AbortController();
-  const end = wait(milliseconds, given, [[over.signal, 'abort']]).then(() => {
-    throw given?.aborted ? reasonOf(given) : new Error(`no response within ${milliseconds} ms`);
-  });
-  try {
-    return await Promise.race([run(testMode.on ? null : over.signal), end]);
-  } finally {
-    over.abort();
-  }
+  const abort = new AbortController();
+  const result = run(testMode.on ? null : abort.signal);
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  await wait(milliseconds, given, result.then(over, over));
+  if (isOver) return result;
+  const reason = given?.aborted ? reasonOf(given) : new Error(`no response within ${milliseconds} ms`);
+  abort.abort(reason);
+  throw reason;
 }
 
 /** The reason of a signal that aborted. Signals of React Native and of older browsers have none. */

@@ -93,7 +93,7 @@ async function received(from: Response, url: string, kind: Kind): Promise<Receiv
   // Some servers write null where there are none.
   response.errors ??= undefined;
   if (isGatewayResponse(response, from.status)) return { from, text, response };
-  const [, meaning] = MEANINGS.find(([statuses]) => statuses.test(status)) ?? [];
+  const meaning = MEANINGS.find(([statuses]) => statuses.test(status))?.[1];
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaning}.`;
   throw noResponse(message, kind, FINAL.test(status) ? NOT_TEMPORARY : undefined, retryAfterOf(from.headers));
 }

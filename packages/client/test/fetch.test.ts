@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
+import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import {
   createClient,
   createFetch,
@@ -154,6 +154,17 @@ test('an attempt ends after `timeoutMs`, and the next one is made', async () => 
   const own = createFetch({ token: valid, fetch: hanging, timeoutMs: 2_000 });
   expect((await own(url, post(READ))).status).toBe(200);
   expect(calls).toBe(2);
+});
+
+test('the signal of an attempt that has its response stays as it is: a copy for a cache may be read still', async () => {
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const caching: typeof fetch = (to, init) => {
+    signals.push(init?.signal);
+    return fetch(to, init);
+  };
+  await createFetch({ token: valid, fetch: caching })(url, post(READ));
+  await rejection(createClient({ url, token: EXPIRED, fetch: caching }).request(READ.query));
+  expect(signals.map((signal) => signal?.aborted)).toEqual([false, false]);
 });
 
 test('the signal of the library ends the request with its reason', async () => {
