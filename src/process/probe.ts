@@ -12,10 +12,9 @@ import { createRestClient, type RestClient } from '../rest/client.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
 import { explain, keyRefused, told } from './advice.ts';
 
-/** How long the key set may take, and a reply of Redis or the time of the key server, in milliseconds. */
-const KEYS_MS = 2_000;
+/** How long a reply of Redis may take, in milliseconds. */
 const REPLY_MS = 1_000;
-/** How long a REST call may take where REST_TIMEOUT_MS is longer, in milliseconds. */
+/** How long a REST call may take where REST_TIMEOUT_MS is longer, and the time of the key server, in milliseconds. */
 const MAX_CALL_MS = 5_000;
 
 /** Asks the REST service, the key set and Redis at once. Resolves to the mistakes. @param languages What `lang` clients ask for. */
@@ -29,20 +28,20 @@ export async function probe(config: Config, languages: readonly string[]): Promi
 async function probeKeySet({ auth, rest: { proxy } }: Config): Promise<string[]> {
   const key = auth.kind === 'tokens' ? auth.jwt?.key : undefined;
   if (key?.kind !== 'jwks') return [];
-  let problem = `no response from ${key.url.host} in time`;
+  let problem = '';
   const warn = (message: string) => {
     problem = message;
   };
   const set = createKeySet(key.url, { log: { info: warn, warn }, proxy });
-  const clocks = compareClocks(key.url, proxy);
-  await Promise.race([set.reload(), delay(KEYS_MS)]);
-  if (set.isReady()) return clocks;
+  // A fetch ends by itself. An address that drops packets, and a name server that is silent, take some seconds of it.
+  while (set.isFetching()) await delay(50);
+  if (set.isReady()) return compareClocks(key.url, proxy);
   return [`JWT_JWKS_URL: ${problem}; it must be the address of the key set, and be reached from here`];
 }
 
 /** A clock that is wrong makes new tokens expired, or not valid yet. */
 async function compareClocks(url: URL, proxy: EgressProxy | undefined): Promise<string[]> {
-  const signal = AbortSignal.timeout(REPLY_MS);
+  const signal = AbortSignal.timeout(MAX_CALL_MS);
   const headers = await fetchFor(url, proxy)(url, { method: 'HEAD', redirect: 'manual', signal }).then(
     (response) => response.headers,
     () => undefined,

@@ -16,8 +16,6 @@ const CHECK_MS = 1_000;
 const START_MS = 1_000;
 /** How long a connection may take to open, in milliseconds: a name server can be silent for 5 s, or two addresses drop packets. */
 const connectMs = () => 2 * getDefaultAutoSelectFamilyAttemptTimeout() + 4_000;
-/** The same for `probeRedis`. */
-const PROBE_MS = 3_000;
 
 const CLUSTER =
   'REDIS_URL: this is a node of a cluster that does not have the keys of the gateway; use a Redis without cluster mode, or a cluster of one node';
@@ -160,7 +158,7 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
     retryStrategy: () => null,
   });
   try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_MS) });
+    await once(redis, 'ready', { signal: AbortSignal.timeout(connectMs()) });
     const [[role], info] = await Promise.all([
       redis.role().catch(() => ['unknown']),
       redis.info().catch(() => ''),

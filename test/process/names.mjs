@@ -258,7 +258,12 @@ Object.assign(zone, { delayMs: 0, addresses: ['127.0.0.14'] });
 const tokens = { JWT_JWKS_URL: `http://login.example:${PORT + 2}/keys`, JWT_ISSUER: 'login', JWT_AUDIENCE: 'gateway' };
 const patient = await startGateway({ ...tokens, REDIS_URL: `redis://redis.example:${PORT}` });
 const [isReady, isShared] = await Promise.all([patient.hasKeys(), patient.hasRedis()]);
-say('the first name server is silent', { isReady, isShared });
+const probing = spawn(process.execPath, ['dist/main.js', '--probe'], {
+  env: { PATH: process.env.PATH, ...tokens, REDIS_URL: `redis://redis.example:${PORT}` },
+  stdio: ['ignore', 'ignore', 'pipe'],
+});
+const mistakes = await probing.stderr.setEncoding('utf8').toArray();
+say('the first name server is silent', { isReady, isShared, mistakes });
 patient.child.kill('SIGKILL');
 
 writeFileSync(resolvers, 'nameserver 127.0.0.53\n');
