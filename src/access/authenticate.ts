@@ -7,7 +7,7 @@ import type { ClientToken } from '../config/credentials.ts';
 import { SCOPES } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason } from './jwt.ts';
+import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, type Verified } from './jwt.ts';
 
 export type Authentication = ReturnType<typeof createAuthentication>;
 
@@ -18,8 +18,6 @@ interface AuthenticationOptions extends JwtOptions {
   onFailure(reason: TokenReason): void;
 }
 
-/** A verified token: until when it may be used, by `Date.now()`, and when its verification began, by `performance.now()`. */
-type Remembered = { caller: Caller; expiresAt: number; verifiedAt: number };
 /** How many verified tokens are remembered, of how many characters together, and for how long, in milliseconds. */
 const MAX_REMEMBERED = 10_000;
 const MAX_REMEMBERED_CHARACTERS = 16_777_216;
@@ -40,7 +38,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
   /** By token, because verifying one costs as much as a small request: docs/decisions/0012-remember-verified-tokens.md. */
-  const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED, maxSize: MAX_REMEMBERED_CHARACTERS });
+  const remembered = new LRUCache<string, Verified>({ max: MAX_REMEMBERED, maxSize: MAX_REMEMBERED_CHARACTERS });
   const find = (token: string): Caller | undefined => {
     const known = remembered.get(token);
     const isValid = known && known.expiresAt > Date.now() && (jwt?.keySet?.isCurrent(known.verifiedAt) ?? true);
@@ -56,7 +54,6 @@ export function createAuthentication(config: AuthConfig, options: Authentication
       throw new Unauthenticated({ reason }, development);
     }
     await failure.countFirst();
-    const verifiedAt = performance.now();
     const verified = await jwt.verify(token).catch((unavailable: unknown) => {
       failure.forgive();
       onFailure('keys');
@@ -68,10 +65,9 @@ export function createAuthentication(config: AuthConfig, options: Authentication
       throw new Unauthenticated(verified, development);
     }
     failure.forgive();
-    const { caller } = verified;
     const expiresAt = Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS);
-    remembered.set(token, { caller, expiresAt, verifiedAt }, { size: token.length });
-    return caller;
+    remembered.set(token, { ...verified, expiresAt }, { size: token.length });
+    return verified.caller;
   }
 
   return {

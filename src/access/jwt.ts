@@ -9,10 +9,11 @@ import { idProblem } from '../player-id.ts';
 import type { KeySetOptions } from './key-set.ts';
 import { createTokenKeys, isClaimError, type TokenKeys } from './token-keys.ts';
 
-/** A caller whose token was verified, and until when that holds (milliseconds since 1970). */
-interface Verified {
+/** A caller whose token was verified, and until when that holds, by `Date.now()`. It began at `verifiedAt`, by `performance.now()`. */
+export interface Verified {
   caller: Caller;
   expiresAt: number;
+  verifiedAt: number;
 }
 
 /** Why a request is not authenticated. With `keys` there is no key to verify with. */
@@ -41,6 +42,7 @@ export interface JwtOptions extends KeySetOptions {
 export function createJwtVerifier(config: JwtConfig, { nameOf, development, ...options }: JwtOptions) {
   const keys = createTokenKeys(config.key, options);
   const verify = async (token: string): Promise<Verified | Rejection> => {
+    const verifiedAt = performance.now();
     try {
       const { header, claims } = await readToken(token, keys, config);
       const failed = checksOf(claims, header, config).find(({ ok }) => !ok);
@@ -51,7 +53,7 @@ export function createJwtVerifier(config: JwtConfig, { nameOf, development, ...o
       const hint = development && isBare ? missingScopes(claims, config) : undefined;
       const name = nameOf(identity.playerUniqueId ?? identity.key);
       const caller = { name, ...identity, scopes, isServer: scopes.has('any-player'), hint };
-      return { caller, expiresAt: (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000 };
+      return { caller, expiresAt: (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000, verifiedAt };
     } catch (error) {
       return rejectionOf(error, token, keys, config);
     }

@@ -53,9 +53,8 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
     /** Consumes units after the fact, also beyond the limit. */
     consumeLate: (caller: Caller, units: number) => limitsOf(caller).operations.change(caller.key, units),
     /**
-     * The failure of a request from an address, in one of two ways: it is counted; or it is counted first, and then either confirmed
-     * or forgiven, when its token was verified. If other addresses have the same limit, it is counted when it is confirmed, because
-     * what these send must refuse no valid token. Over the limit, all three reject with RATE_LIMITED and HTTP 429.
+     * Counts failures of an address: at once; or first, while a token is verified, and then confirms or forgives it. If other addresses
+     * have the same limit, it counts only the confirmed one: what these send must refuse no valid token. Rejects with RATE_LIMITED.
      */
     failureOf(address: string) {
       const { key, isShared } = keyOfAddress(address);
