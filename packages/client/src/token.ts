@@ -79,6 +79,8 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
           if (cause instanceof GatewayError || isOfFramework(cause)) throw cause;
           throw notSent('The token cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
         });
+        // Nobody waits for it when the signal has aborted already.
+        current.catch(() => undefined);
       }
       const used = current;
       const text = used && (await within(timeoutMs, init?.signal ?? given.signal, () => used));

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, jest, test } from '@jest/globals';
@@ -485,6 +487,26 @@ test('createClient is at most 4 KB with gzip, and imports nothing', async () => 
   const { length } = gzipSync(outputFiles[0]?.contents ?? '');
   expect(length).toBeLessThanOrEqual(4_096);
   expect(length).toBeGreaterThan(500);
+});
+
+test('a token function that fails ends no process when the request was aborted before', async () => {
+  const contents = `
+    import { createClient, createFetch } from './index.ts';
+    const options = { token: () => Promise.reject(new Error('The login service is away.')), fetch: async () => Response.json({}) };
+    const aborted = { signal: AbortSignal.abort() };
+    const sent = [
+      createFetch(options)('https://gateway.example/graphql', aborted),
+      createClient({ ...options, url: 'https://gateway.example/graphql' }).request('{ me { id } }', {}, aborted),
+    ];
+    for (const { reason } of await Promise.allSettled(sent)) console.log(reason.name);`;
+  const stdin = { contents, resolveDir: fileURLToPath(new URL('../src', import.meta.url)) };
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'esm', target: 'es2022' });
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    outputFiles[0]?.text ?? '',
+  ]);
+  expect(stdout).toBe('AbortError\nAbortError\n');
 });
 
 test('the errors of every library become errors of the gateway', () => {
