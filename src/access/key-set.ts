@@ -106,9 +106,10 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
   };
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** `fetch failed` says nothing; its cause does. When a proxy refuses, it is the cause of that cause. */
 function withCause(error: unknown): string {
-  const { cause } = Object(error);
+  const { cause: outer } = Object(error);
+  const cause = outer instanceof DOMException ? outer.cause : outer;
   return cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause) || cause.code})`;
 }
 

@@ -157,6 +157,15 @@ test('a proxy that refuses is named in the log; NO_PROXY and loopback go around 
   expect((await post(refused.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
   const line = await refused.logged(({ msg }) => msg === 'upstream call failed');
   expect(JSON.stringify(line)).toMatch(/the egress proxy responded 407/);
+  const withoutKeys = await start({
+    ...{ HTTP_PROXY: `http://${proxy.host}`, JWT_JWKS_URL: 'http://login.invalid/keys' },
+    ...{ JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'referral-gateway' },
+  });
+  const { msg } = await withoutKeys.logged((one) => one.msg.startsWith('the keys for tokens cannot be fetched'));
+  expect(msg).toContain('Proxy response (407)');
+  // It would ask again.
+  withoutKeys.child.kill('SIGKILL');
+  await withoutKeys.ended;
   const { length } = proxy.seen;
   // Some write a proxy without its scheme.
   const direct = await start({ HTTP_PROXY: proxy.host });
