@@ -23,7 +23,9 @@ export const key = readBy((given) => {
 /** PEM in its lines: platforms store it in one, with `\n` or spaces as breaks, indented, in quotation marks, or in base64. */
 export function pemOf(given: string): string {
   const text = given.includes('-----') ? given : Buffer.from(given, 'base64').toString('latin1');
-  const blocks = text.replace(/\\+[nr]/g, '\n').matchAll(/(-----BEGIN [^-]+-----)([^-]+)(-----END [^-]+-----)/g);
+  const blocks = text
+    .replace(/\\+[nr]/g, '\n')
+    .matchAll(/(-----BEGIN [^-]+-----)((?:(?!-----).)+)(-----END [^-]+-----)/gs);
   return Array.from(blocks, ([, begin, body = '', end]) =>
     [begin, ...(body.replace(/\s/g, '').match(/.{1,64}/g) ?? []), end].join('\n'),
   ).join('\n');

@@ -10,7 +10,10 @@ const BY_CAUSE: [RegExp, string][] = [
   [/^ECONNREFUSED/, 'REST_BASE_URL: nothing listens there; check host and port'],
   [/CERT_HAS_EXPIRED|NOT_YET_VALID/, 'REST_BASE_URL: its certificate is not valid today; renew it, or set the clock'],
   [/ALTNAME/, 'REST_BASE_URL: the certificate is for another host; use the name that is in it'],
-  [/SELF_SIGNED|VERIFY|ISSUER/, 'REST_CA_FILE: the certificate is of an authority that is not trusted; name its file'],
+  [
+    /SELF_SIGNED|VERIFY|ISSUER/,
+    'REST_CA_FILE: the certificate is of an authority that is not trusted, or that the service must send with it; name its file',
+  ],
   [TLS_REFUSAL, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
   [/HANDSHAKE|RECOGNIZED/, 'REST_BASE_URL: the service refuses host name or ciphers, or wants a REST_CLIENT_CERT_FILE'],
   [/APPLICATION_PROTOCOL/, 'REST_BASE_URL: the service speaks HTTP/2 alone there; it must accept HTTP/1.1'],

@@ -313,12 +313,20 @@ const EXPIRED = 'the certificate of CN=rewards.example expired on ';
     expect(JSON.stringify(cause)).toContain('SELF_SIGNED_CERT_IN_CHAIN');
     expect(subjects).toHaveLength(1);
 
+    const encrypted = (...form: string[]) => {
+      const args = ['pkey', '-in', file('client.key'), '-aes128', '-passout', 'pass:words', ...form];
+      return newFile('encrypted.key', execFileSync('openssl', args, { encoding: 'utf8' }));
+    };
     const wrong: [Record<string, string>, string][] = [
       [
         { ...trusted, REST_CLIENT_KEY_FILE: file('server.key') },
         'REST_CLIENT_KEY_FILE: is not the key of the certificate',
       ],
       [{ ...trusted, REST_CLIENT_KEY_FILE: '' }, 'REST_CLIENT_KEY_FILE: is needed with REST_CLIENT_CERT_FILE'],
+      ...[['-traditional'], []].map((form): (typeof wrong)[number] => [
+        { ...trusted, REST_CLIENT_KEY_FILE: encrypted(...form) },
+        'REST_CLIENT_KEY_FILE: must be a private key in PEM, without a passphrase',
+      ]),
       [{ ...trusted, REST_CA_FILE: file('ca.key') }, 'REST_CA_FILE: the file has no certificate in PEM'],
       [{ ...trusted, REST_CA_FILE: file('none.pem') }, 'REST_CA_FILE: ENOENT'],
       [{ ...trusted, REST_CA_FILE: file('expired.pem') }, `REST_CA_FILE: ${EXPIRED}`],
