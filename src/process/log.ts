@@ -6,7 +6,11 @@ import { type DestinationStream, type Logger, pino } from 'pino';
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   const paths = ['authorization', 'cookie', 'headers', 'body', 'variables', 'email', 'mobile', 'mobileNumber'];
-  return pino({ level, serializers: { err: describeError }, redact: { paths, censor: '[redacted]' } }, destination);
+  const redact = { paths, censor: '[redacted]' };
+  // JSON leaves these characters as they are, and a terminal obeys them. Anybody can send a token whose key id has some.
+  const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const streamWrite = (line: string) => line.replace(/[\x7f-\x9f\u2028\u2029\p{Bidi_Control}]/gu, escaped);
+  return pino({ level, hooks: { streamWrite }, serializers: { err: describeError }, redact }, destination);
 }
 
 /** Resolves when all lines so far are written, or after two seconds: their reader may be slow. */

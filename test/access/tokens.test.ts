@@ -236,6 +236,21 @@ describe('a key set', () => {
     await until(() => gateway.logged().includes(JSON.stringify(names).slice(1, -1)));
   });
 
+  test('is asked for a key id with characters that a terminal obeys: the log has them as JSON escapes', async () => {
+    const gateway = await start();
+    const kid = '\u009b2Jnobody\u202e\u2066\u2028\x7f';
+    await expectRefused(bearer(gateway, make(stranger, { kid })));
+    await until(() => gateway.logged().includes('"claim":"kid"'));
+    expect(gateway.logged().match(/[^\n\x20-\x7e]/g)).toBeNull();
+    const lines = gateway
+      .logged()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.find(({ claim }) => claim === 'kid')).toMatchObject({ found: kid });
+    expect(lines.find(({ msg }) => /^a token names the key/.test(msg)).msg).toContain(kid);
+  });
+
   test('that is being fetched is fetched once more, for all tokens together that came meanwhile', async () => {
     const gateway = await start();
     await expectLetIn(bearer(gateway, token(first)));
