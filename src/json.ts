@@ -23,10 +23,10 @@ export function isExactNumber(value: unknown): value is number {
 
 /** The longest list anywhere in a request. */
 const MAX_LIST_LENGTH = 500;
-/** The most properties of a JSON text: 20,000 took 18 ms to parse. */
+/** The most properties and lists of a JSON text: 20,000 properties took 18 ms to parse, 120,000 lists in each other 50 ms. */
 const MAX_PROPERTIES = 10_000;
-/** What follows the name of a property. In a string, a quotation mark before a colon is escaped, and hardly ever there. */
-const PROPERTY = /"\s*:/g;
+/** What follows the name of a property, a list, an empty object. In a string, there are hardly ever so many of them. */
+const PROPERTY = /"\s*:|\[|\{\s*\}/g;
 
 /**
  * The value of a JSON text of a request; undefined for a text that is no JSON: body.ts refuses it in a POST, Apollo Server in a GET.
@@ -34,7 +34,7 @@ const PROPERTY = /"\s*:/g;
  */
 export function parseRequestJson(text: string): unknown {
   if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
-    const message = `The request has more than ${MAX_PROPERTIES} properties; send less at once.`;
+    const message = `The request has more than ${MAX_PROPERTIES} properties and lists; send less at once.`;
     throw requestError('BAD_USER_INPUT', 400, message);
   }
   const body = parseJson(text);
