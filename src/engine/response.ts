@@ -15,10 +15,10 @@ const TOO_LONG = {
 };
 
 /**
- * The characters of the data's JSON text, or fewer: quotes and escapes do not count. Counted before the text is made, because
+ * The characters of a value's JSON text, or fewer: quotes and escapes do not count. Counted before the text is made, because
  * the text of a few megabytes of data can be hundreds of megabytes. Above `MAX_RESPONSE`, nothing deeper is counted.
  */
-function charactersOf(data: unknown): number {
+function charactersOf(root: unknown): number {
   let characters = 0;
   const count = (value: unknown): void => {
     characters += typeof value === 'string' ? value.length + 1 : 2;
@@ -32,7 +32,7 @@ function charactersOf(data: unknown): number {
       }
     }
   };
-  count(data);
+  count(root);
   return characters;
 }
 
@@ -50,13 +50,13 @@ export function formatResult(
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
   const { caller, record, loaders, callContext } = context;
-  const tooLong = charactersOf(data) > MAX_RESPONSE;
-  if (errors.length === 0 && data !== undefined && !tooLong) return { data };
+  if (errors.length === 0 && data !== undefined && charactersOf(data) <= MAX_RESPONSE) return { data };
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
   for (const error of shown) if (!isIntended(error)) report(error, callContext.requestId, caller.name);
-  if (tooLong) return refuseLength(context);
   const formatted = shown.map(format);
+  // The path of each error can have an alias as long as the request.
+  if (charactersOf([data, formatted]) > MAX_RESPONSE) return refuseLength(context);
   if (next) {
     const message = `${1 + others.length} more errors of this operation are not listed.`;
     formatted.push({ message, extensions: { code: format(next).extensions?.['code'] } });

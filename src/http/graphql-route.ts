@@ -24,8 +24,9 @@ const FOR_APOLLO = ['content-type', 'authorization', 'apollo-require-preflight',
 /** A response of more characters is encoded in a turn of the event loop of its own, and once: 4 MB take 10 to 20 ms. */
 const LONG_TEXT = 65_536;
 
-/** A refused request consumes one more unit for each so many bytes of its body. */
+/** A refused request consumes one more unit for each so many bytes of its body, and a response for each so many characters. */
 const BYTES_PER_UNIT = 25_000;
+const CHARACTERS_PER_UNIT = 250_000;
 
 interface GraphQLRoute {
   config: Config;
@@ -148,6 +149,9 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   // A character takes at most three bytes.
   const isTooLong = whole.length > MAX_RESPONSE / 3 && Buffer.byteLength(whole) > MAX_RESPONSE;
   const text = isTooLong ? JSON.stringify(refuseLength(context)) : whole;
+  // Long texts and aliases are not in the complexity.
+  const more = Math.floor(whole.length / CHARACTERS_PER_UNIT);
+  if (more > 0) route.rates.consumeLate(caller, more);
   if (text.length > LONG_TEXT) await nextTurn();
   // Encoded once for its length and for the socket, unless it is short: Node sends a short text in one piece with its headers.
   const payload = text.length > LONG_TEXT ? Buffer.from(text) : text;

@@ -19,6 +19,8 @@ interface Cursor {
 }
 
 const MAX_CURSOR_ROW = 999_999_999;
+/** What of a cursor is read. Ours are shorter; to parse 150,000 brackets takes up to 50 ms. */
+const MAX_CURSOR_LENGTH = 2_048;
 
 /** Opaque to clients. */
 export function writeCursor({ row, friend }: Cursor): string {
@@ -28,7 +30,7 @@ export function writeCursor({ row, friend }: Cursor): string {
 /** Throws BAD_USER_INPUT for a text that is no cursor of ours. */
 export function readCursor(text: string): Cursor {
   try {
-    const [row, friend]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const [row, friend]: unknown[] = JSON.parse(Buffer.from(text.slice(0, MAX_CURSOR_LENGTH), 'base64url').toString());
     const isRow = typeof row === 'number' && Number.isInteger(row) && row >= 0 && row <= MAX_CURSOR_ROW;
     if (isRow && (friend === null || typeof friend === 'string')) return { row, friend: friend ?? undefined };
   } catch {
