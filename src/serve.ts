@@ -73,8 +73,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 
   const eventKeys = shared ? createRedisStore(shared.redis, shared.withLongTimeout) : createMemoryStore();
   const idempotency = createIdempotency(eventKeys, config.idempotencyKeys);
-  const hashFriend = createFriendHash(config.logKey);
-  const sharedContext = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
+  const calls = { rest, rates, maxUpstreamCalls, onBatch: metrics.batch, report: reportTo(log) };
+  const sharedContext = { ...calls, rules, idempotency, hashFriend: createFriendHash(config.logKey) };
   const observation = { metrics, log, tracing, nameOf, config };
   const app = await createApp(config, observation, options.draining);
   app.addHook('onClose', async () => pressure.stop());

@@ -62,7 +62,7 @@ class Loaders {
 }
 
 /** The part of the context that all operations of a gateway share. */
-export interface SharedContext extends Pick<LoaderDependencies, 'rest' | 'rates' | 'onBatch'> {
+export interface SharedContext extends Pick<LoaderDependencies, 'rest' | 'rates' | 'onBatch' | 'report'> {
   rules: AccessRules;
   idempotency: Idempotency;
   hashFriend: HashFriend;
@@ -75,7 +75,7 @@ type OperationStart = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 're
 
 export function createContext(options: SharedContext, start: OperationStart): Context {
   const { requestId, caller, record, cancellation } = start;
-  const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
+  const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch, report } = options;
   const budget = createBudget(maxUpstreamCalls);
   const callContext: CallContext = {
     requestId,
@@ -88,7 +88,7 @@ export function createContext(options: SharedContext, start: OperationStart): Co
       if (caller.isServer) record.players = (record.players ?? new Set()).add(playerUniqueId);
     },
   };
-  const loaders = new Loaders({ rest, callContext, caller, record, budget, rates, onBatch });
+  const loaders = new Loaders({ rest, callContext, caller, record, budget, rates, onBatch, report });
   const extensions = { requestId };
   // biome-ignore format: in one line. Without a spread, because V8 would give each context a hidden class of its own.
   return { caller, complexity: 0, budget, callContext, loaders, idempotency, hashFriend, rules, record, extensions };

@@ -42,7 +42,7 @@ export class InputRefused extends Error {
  * a referral active).
  */
 export function createWrites(dependencies: LoaderDependencies, clearCaches: () => void) {
-  const { rest, callContext, budget, record } = dependencies;
+  const { rest, callContext, caller, budget, record, report } = dependencies;
   /** By the response key of the mutation field. */
   const outcomes = new Map<string | number, WriteOutcome>();
   /** Whether the whole operation may be sent again. */
@@ -97,6 +97,7 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
         const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
         // After an attempt that may have been done, the refusal of a later one says nothing.
         if (!isRefused || outcome !== 'NOT_DONE' || (error.status !== 400 && error.status !== 422)) throw error;
+        report(error, callContext.requestId, caller.name);
         const code = error.serviceCode === undefined ? '' : `, code ${error.serviceCode}`;
         const message = `The referral and rewards service refused this input (status ${error.status}${code}).`;
         return refused([{ code: 'REJECTED', field: ['input'], message }]);

@@ -277,6 +277,17 @@ describe('a failed call of the REST service', () => {
     expect(callsThatFailed(both.gateway)[1]).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', cause: 'ECONNREFUSED' });
   });
 
+  test('of a write whose input the service refuses, a user error for the client, is logged too', async () => {
+    both.upstream.on('POST /player', { status: 400, json: { code: 5, message: 'jane@example.com lacks a name' } });
+    const upsert =
+      'upsertPlayer(input: { playerUniqueId: "p1", attributes: { city: "Oslo" } }) { userErrors { code } }';
+    const { text, headers } = await both.gateway.query(`mutation { ${upsert} }`);
+    expect(text).toContain('REJECTED');
+    const line = { level: 40, requestId: headers.get('x-request-id'), upstreamStatus: 400, upstreamCode: 5 };
+    expect(callsThatFailed(both.gateway)).toEqual([expect.objectContaining(line)]);
+    expect(both.gateway.logged() + text).not.toMatch(/jane@example|lacks a name/);
+  });
+
   test('causes no warning while the breaker is open and nothing is sent', async () => {
     const { gateway, upstream } = both;
     upstream.on('GET /player', { status: 500 });

@@ -4,7 +4,7 @@ import { ClientError } from '../../errors.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
-import type { OperationRecord } from '../../telemetry/observe.ts';
+import type { OperationRecord, ReportError } from '../../telemetry/observe.ts';
 
 export interface LoaderDependencies {
   rest: RestClient;
@@ -15,6 +15,7 @@ export interface LoaderDependencies {
   rates: Pick<RateLimits, 'consume'>;
   /** Called with the number of keys that a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
+  report: ReportError;
 }
 
 export function createBudget(max: number) {
