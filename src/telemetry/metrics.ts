@@ -53,7 +53,7 @@ export function createMetrics(state: State) {
   const batches = histogram('gateway_loader_batch_size', 'Keys of one batch.', BATCH_SIZES, 'loader');
   const failures = counter('gateway_authentication_failures_total', 'Requests without an accepted token.', 'reason');
   const persisted = counter('gateway_persisted_queries_total', 'Requests by hash or id.', 'result');
-  const byClient = counter('gateway_operations_by_client_total', 'Operations by client.', 'client');
+  const byClient = counter('gateway_operations_by_client_total', 'Operations by client.', 'client', 'outcome');
   const byManifest = counter('gateway_manifest_operations_total', 'Operations by manifest.', 'manifest');
   const deprecated = counter('gateway_deprecated_usage_total', 'Uses of deprecated parts.', 'coordinate', 'client');
   const reports = counter('gateway_event_reports_total', 'Fields trackEvents.', 'kind');
@@ -78,11 +78,12 @@ export function createMetrics(state: State) {
       // A server is a client itself. Players use one, which may say its name.
       const shown = name ?? (caller && isPlayer(caller) ? undefined : caller?.name);
       const client = shown && caller ? clients.labelOf(shown, caller) : 'none';
-      byClient.inc({ client });
+      const outcome = caller || code !== 'RATE_LIMITED' ? code : 'UNAUTHENTICATED';
+      byClient.inc({ client, outcome });
       if (record.manifest) byManifest.inc({ manifest: record.manifest });
       for (const coordinate of record.deprecated ?? []) deprecated.inc({ coordinate, client });
       for (const [kind, count] of Object.entries(record.reports ?? {})) reports.inc({ kind }, count);
-      operations.inc({ operation, type, outcome: caller || code !== 'RATE_LIMITED' ? code : 'UNAUTHENTICATED' });
+      operations.inc({ operation, type, outcome });
       durations.observe({ operation, type }, ms / 1_000);
       if (record.engine) executed.inc({ engine: record.engine });
     },

@@ -33,11 +33,17 @@ describe('labels', () => {
     await ask(player('ada'));
     await ask({});
     await ask(client('app', '4.1'));
+    // A release whose operation does not fit the schema.
+    for (const sub of ['ada', 'bob', 'eve']) {
+      await gateway.query('{ noSuchField }', {}, { ...player(sub), ...client('app', '4.2') });
+    }
     const page = await gateway.metrics();
     const clients = labelsIn(page, 'gateway_operations_by_client_total', 'client');
     expect(clients.size).toBe(50);
     expect([clients.has('app@4.1'), clients.has('other')]).toEqual([true, true]);
-    expect(valueIn(page, 'gateway_operations_by_client_total{client="none"}')).toBe(3);
+    expect(valueIn(page, 'gateway_operations_by_client_total{client="none",outcome="UNAUTHENTICATED"}')).toBe(2);
+    const series = 'gateway_operations_by_client_total{client="app@4.2",outcome="GRAPHQL_VALIDATION_FAILED"}';
+    expect(valueIn(page, series)).toBe(1);
     const other = await startBoth(signer.env);
     await other.gateway.query('{ __typename }', {}, server('shop'));
     const [name = ''] = labelsIn(await other.gateway.metrics(), 'gateway_operations_by_client_total', 'client');
