@@ -38,6 +38,7 @@ test('--check prints each check with the settings of the gateway', () => {
   const other = check(token, { ...settings, JWT_ISSUER: 'https://other.example/', JWT_PLAYER_CLAIM: 'sub' });
   expect(other).toMatch(/FAIL {2}issuer {5}iss: https:\/\/login.example; expected https:\/\/other.example\/\n/);
   expect(check(token, secretSigner().env)).toMatch(/^FAIL {2}signature/);
+  expect(run(['--check'], settings).stderr).toMatch(/^Give the token on stdin/);
   const lastBit = token.replace(/.$/, (last) => String.fromCharCode(last.charCodeAt(0) + 1));
   expect(check(lastBit, settings)).toMatch(/^FAIL {2}malformed/);
   const expired = check(mint(['--sub', 'p1', '--recipe', 'phone-app', '--expired']), env);

@@ -1,6 +1,7 @@
 /* `npm run token`: prints a JWT for development or a client token, or checks a JWT. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import { decodeProtectedHeader, SignJWT } from 'jose';
 import { MAX_TOKEN_LENGTH } from '../../src/access/authenticate.ts';
@@ -108,9 +109,11 @@ function put(claims: Record<string, unknown>, [step = '', ...rest]: Claim['path'
 async function checkToken(auth: AuthConfig, proxy: EgressProxy | undefined): Promise<string> {
   const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
   if (!jwt) throw usage('Set the JWT settings of the gateway.');
+  if (isatty(0)) console.error('Paste the token, then press Enter and Ctrl+D.');
   // The last line: `npm run` prints others first.
   const [line = ''] = readFileSync(0, 'utf8').trim().split('\n').slice(-1);
   const token = line.replace(/^Bearer +/i, '');
+  if (token === '') throw usage('Give the token on stdin.');
   const lines: string[] = [];
   const add = (ok: boolean, reason: string, about: string) => {
     lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${reason.padEnd(9)}  ${about}`.trimEnd());
