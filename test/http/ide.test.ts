@@ -83,6 +83,12 @@ test('the start page leads to everything that there is, says that no token is ne
   for (const query of queries) expect(validate(schema, parse(query))).toEqual([]);
 });
 
+test.each(['/', '/graphql', '/graphiql'])('%s may show its own icon', async (path) => {
+  const response = await fetch(development.url + path, { headers: BROWSER });
+  expect(await response.text()).toContain('<link rel="icon" href="data:,">');
+  expect(response.headers.get('content-security-policy')).toContain('; img-src data:;');
+});
+
 test('/graphql embeds the Sandbox with the first example, without telemetry, beside a link to the IDE', async () => {
   const response = await fetch(`${development.url}/graphql`, { headers: BROWSER });
   const page = await response.text();

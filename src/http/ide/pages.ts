@@ -108,7 +108,7 @@ ${asset('ide/before.js')}
 
 const SANDBOX = 'https://embeddable-sandbox.cdn.apollographql.com';
 /** The Sandbox is a frame; its script sends the operations. */
-const SANDBOX_POLICY = `script-src 'unsafe-inline' ${SANDBOX}; style-src 'unsafe-inline'; img-src 'none'; frame-src https://sandbox.embed.apollographql.com; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const SANDBOX_POLICY = `script-src 'unsafe-inline' ${SANDBOX}; style-src 'unsafe-inline'; img-src data:; frame-src https://sandbox.embed.apollographql.com; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /**
  * The Apollo Sandbox with the first example. Its script is loaded from the internet; operations and responses are exchanged
