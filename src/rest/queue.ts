@@ -7,6 +7,12 @@ import { noConnection, type UpstreamError } from './upstream-error.ts';
 const MAX_QUEUED = 10_000;
 /** How many of these are of one flow at most. */
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
+/**
+ * While callers wait longer than so many milliseconds, so many may wait for each connection. Each has a request in flight, and they
+ * would take the places of those that do not need this endpoint.
+ */
+const LONG_WAIT_MS = 1_000;
+const MAX_CALLERS_PER_CONNECTION = 4;
 
 /** How many servers are counted; the least recently used ones are evicted. */
 const MAX_SERVERS = 1_000;
@@ -43,6 +49,7 @@ export class Lease {
   readonly #queue: Queue;
   readonly group: Group;
   readonly flow: Flow | undefined;
+  readonly createdAt = performance.now();
   #resolve: (() => void) | undefined;
   state: 'pending' | 'granted' | 'released' = 'pending';
   aborted: UpstreamError | undefined;
@@ -131,7 +138,8 @@ export class Queue {
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
     else if (
       flow.pending.length >= room ||
-      group.pending >= maxOf(group, MAX_QUEUED, this.pendingCount - group.pending)
+      group.pending >= maxOf(group, MAX_QUEUED, this.pendingCount - group.pending) ||
+      this.#isSlow(group)
     )
       lease.abort(noConnection(this.#endpoint));
     else {
@@ -148,6 +156,11 @@ export class Queue {
     const group = createGroup(SHARE_OF_SERVER);
     this.#servers.set(server, group);
     return group;
+  }
+
+  #isSlow(group: Group): boolean {
+    const [lease] = group.waiting[MAX_CALLERS_PER_CONNECTION * this.#size - 1]?.pending ?? [];
+    return group === this.#boundCallers && !!lease && performance.now() - lease.createdAt > LONG_WAIT_MS;
   }
 
   #mayLease(flow: Flow): boolean {

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { post } from '../kit/gateway.ts';
+import { bearer, secretSigner, UNLIMITED } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
 import type { EndpointName, Script } from '../kit/upstream.ts';
 import { start, upstream } from './setup.ts';
 
@@ -58,4 +60,32 @@ test.each(SCRIPTS)('while %s %s, 0 of 500 other operations are refused', async (
     readiness.ready,
     (readiness.conditions ?? []).filter((one: string) => !one.endsWith(String(closed[0]))),
   ]).toEqual([true, []]);
+});
+
+test('while coupons hang, callers that read them leave places to those that do not', async () => {
+  const signer = secretSigner();
+  const env = { ...signer.env, ...UNLIMITED, REST_CONNECTIONS: '4', MAX_CONCURRENT_OPERATIONS: '80' };
+  const gateway = await start(env);
+  upstream.on('GET /coupon', { fault: 'hang' });
+  const ask = (player: string, query: string) =>
+    post(gateway.url, { query }, bearer(signer, { sub: player, scope: 'players:read coupons:read' }));
+  const wallets = (from: number, count: number) =>
+    Array.from({ length: count }, (_, n) => ask(`p${from + n}`, '{ me { attributes { city } coupons { code } } }'));
+  const hanging = wallets(100, 4);
+  await until(() => upstream.calls().filter((call) => call.endsWith('/coupon')).length === 4);
+  const waiting = wallets(200, 16);
+  await gateway.pageWhen('/metrics', ({ text }) => text.includes('rest_requests_queued 16\n'));
+  const begun = performance.now();
+  const others = [];
+  do others.push(await ask('p1', '{ me { attributes { city } } }'));
+  while (performance.now() - begun < 1_200);
+  // Those with a place wait; all later ones have the rest of their screen at once.
+  for (let from = 300; from < 400; from += 10) {
+    for (const { status, data, codes } of await Promise.all(wallets(from, 10)))
+      expect([status, codes, data?.me?.attributes]).toEqual([200, ['OVERLOADED'], { city: 'London' }]);
+    others.push(await ask('p1', '{ me { attributes { city } } }'));
+  }
+  expect(others.filter(({ status, codes }) => status !== 200 || codes.length > 0)).toEqual([]);
+  gateway.child.kill('SIGKILL');
+  await Promise.allSettled([...hanging, ...waiting]);
 });

@@ -27,7 +27,7 @@ test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; oth
   await held.arrived;
   const leaving = Array.from({ length: 100 }, () => operation({ inMs: 60_000 }));
   // One server alone may have 8,750 of them.
-  const by = (id: string, n: number) => (n < 20 ? { server: 'shop' } : { boundCaller: id });
+  const by = (id: string, n: number) => (n < 87 ? { server: 'shop' } : { boundCaller: id });
   const waiting = leaving.flatMap((op, n) =>
     Array.from({ length: 100 }, (_, m) => failure(read(rest, `q${n}-${m}`, { ...op, ...by(`q${n}-${m}`, n) }))),
   );

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { getPlayer } from '../../src/rest/endpoints.ts';
 import { Queue } from '../../src/rest/queue.ts';
 
@@ -13,4 +13,23 @@ test('a server that was evicted and calls again is counted as before, so its cal
   expect(queue.lease({ server: 'shop' }, 'p1')).toMatchObject({ state: 'pending', aborted: undefined });
   for (const lease of held) lease.release();
   expect([queue.leasedCount, queue.pendingCount]).toEqual([1, 0]);
+});
+
+test('while callers wait longer than a second, four of them may wait for each connection; otherwise all may', () => {
+  const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+  const queue = new Queue(getPlayer, 2);
+  const ask = (id: string) => queue.lease({ boundCaller: id }, id);
+  const states = (count: number, name: string) => Array.from({ length: count }, (_, n) => ask(`${name}-${n}`).state);
+  const [first] = [ask('first'), ask('second')];
+  expect(states(7, 'early')).toEqual(Array(7).fill('pending'));
+  clock.mockReturnValue(1_001);
+  // Seven have waited long; the eighth has not.
+  expect(states(20, 'burst')).toEqual(Array(20).fill('pending'));
+  clock.mockReturnValue(2_002);
+  expect(ask('late')).toMatchObject({ state: 'released', aborted: { code: 'OVERLOADED', retryAfterMs: 1_000 } });
+  // A server has a limit of its own.
+  expect(queue.lease({ server: 'shop' }, 'p1').state).toBe('pending');
+  first?.release();
+  expect(queue.leasedCount).toBe(2);
+  clock.mockRestore();
 });
