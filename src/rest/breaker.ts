@@ -190,6 +190,12 @@ const RETRIES_PER_CALL = 0.2;
 /** How many a second are added, so that a quiet gateway retries too. */
 const RETRIES_PER_SECOND = 1;
 
+/** The budgets of an endpoint, as its breakers: that of callers bound to their players, and that of each server. */
+export function createRetryBudgets(now: () => number) {
+  const byServer = new LRUCache<string, ReturnType<typeof createRetryBudget>>({ max: MAX_SERVERS });
+  return { of: (server = '') => getOrAdd(byServer, server, () => createRetryBudget(now)) };
+}
+
 /** Limits retries, so that they do not overload a failing service, and one player whose calls fail does not use up all of them. */
 export function createRetryBudget(now: () => number) {
   let left = MAX_SAVED_RETRIES;

@@ -3,7 +3,7 @@
  * request has a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
 import type { Json } from '../json.ts';
-import { type Breaker, type createBreakers, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
+import { type Breaker, type createBreakers, type createRetryBudgets, type Permit, resultOf } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint, PlayerUpsertRequest, TrackEventsRequest } from './endpoints.ts';
@@ -27,7 +27,7 @@ export interface EndpointState {
   queue: Queue;
   connections: Connections;
   breakers: ReturnType<typeof createBreakers>;
-  retryBudget: ReturnType<typeof createRetryBudget>;
+  retryBudgets: ReturnType<typeof createRetryBudgets>;
   observer: Observer;
   /** How long a call may take once its first request is sent, in milliseconds. */
   timeoutMs: number;
@@ -76,12 +76,12 @@ export class Call<Result> {
    * `RangeError` for an id that cannot be sent.
    */
   async send(): Promise<Result | null> {
-    const { endpoint, createRequest, retryBudget, observer, queue } = this.#state;
+    const { endpoint, createRequest, retryBudgets, observer, queue } = this.#state;
     const [content, callContext] = [this.#content, this.#callContext];
     const request = createRequest(endpoint, content, callContext);
     const onCancel = () => this.#cancel();
     callContext.cancellation.listeners.add(onCancel);
-    retryBudget.earn();
+    retryBudgets.of(callContext.server).earn();
     try {
       for (;;) {
         this.#assertActive();
@@ -200,7 +200,7 @@ export class Call<Result> {
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { endpoint, retryBudget, random } = this.#state;
+    const { endpoint, retryBudgets, random } = this.#state;
     const { cancellation } = this.#callContext;
     if (cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
@@ -212,7 +212,8 @@ export class Call<Result> {
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
     const end = Math.min(this.#expiresAt, cancellation.deadline);
-    return performance.now() + delayMs < end && retryBudget.take(this.#content.playerUniqueId) ? delayMs : undefined;
+    if (performance.now() + delayMs >= end) return undefined;
+    return retryBudgets.of(this.#callContext.server).take(this.#content.playerUniqueId) ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */

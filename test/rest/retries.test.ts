@@ -166,6 +166,25 @@ test('a player whose reads always fail leaves retries to the others', async () =
   expect(seen.retries.length).toBeGreaterThan(length + 3);
 });
 
+test('a server whose reads fail for some of its players leaves retries to players and to other servers', async () => {
+  const { upstream, rest, seen } = await startWithClock();
+  const failed = new Set<string>();
+  upstream.on('GET /player', ({ playerUniqueId: id = '' }) => {
+    if (Number(id.slice(1)) < 100 && failed.has(id)) return 'usual';
+    failed.add(id);
+    return Number(id.slice(1)) < 200 ? { status: 502 } : 'usual';
+  });
+  const job = operation({ server: 'job' });
+  // Two reads of players that are well for each one that fails, so no breaker opens.
+  for (let id = 100; id < 130; id += 1) {
+    await Promise.all([read(rest, `p${id + 100}`, job), read(rest, `p${id + 200}`, job)]);
+    await failure(read(rest, `p${id}`, job));
+  }
+  expect([seen.breaker, seen.retries.length]).toEqual([[], 27]);
+  for (const [n, op] of [operation(), operation({ server: 'shop' })].entries())
+    expect(await read(rest, `p${n + 1}`, op)).toMatchObject({ id: `p${n + 1}` });
+});
+
 test('the share of a player begins again ten seconds after its first retry, not after its last', () => {
   const clock = { ms: 0 };
   const budget = createRetryBudget(() => clock.ms);
