@@ -116,7 +116,8 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
     reports: record.reports,
     userErrors: userErrors.size > 0 ? [...userErrors] : undefined,
   };
-  log[codes[0] === 'OVERLOADED' ? 'debug' : 'info'](line, 'operation');
+  // Refused before its operation was read: there can be very many.
+  log[codes[0] === 'OVERLOADED' && type === undefined ? 'debug' : 'info'](line, 'operation');
   const about = { audit: 'deletePlayer', requestId: request.id, caller: caller?.name };
   for (const { playerUniqueId, outcome } of record.deletions) {
     // At every LOG_LEVEL but `silent`.

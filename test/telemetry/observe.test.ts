@@ -43,6 +43,19 @@ describe('the log line of an operation', () => {
     for (const absent of ['client', 'calls']) expect(operationsOf(both.gateway)[0]).not.toHaveProperty(absent);
   });
 
+  test('is there when its first error is OVERLOADED: another write of it was done', async () => {
+    const gateway = await startGateway(both.upstream.url, { REDIS_URL: 'redis://127.0.0.1:1' });
+    const keyed =
+      'trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }], idempotencyKey: "k" }) { eventNames }';
+    const { codes } = await gateway.query(
+      `mutation { ${keyed} upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }`,
+    );
+    expect(codes).toEqual(['OVERLOADED']);
+    expect(operationsOf(gateway)).toMatchObject([
+      { level: INFO, outcome: 'OVERLOADED', upstreamCalls: 1, status: 200 },
+    ]);
+  });
+
   test('has the bytes of a long response too', async () => {
     const displayName = 'x'.repeat(500);
     const referredFriends = Array.from({ length: 200 }, (_, n) => ({ playerUniqueId: `f${n}`, displayName }));
