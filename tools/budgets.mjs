@@ -8,17 +8,17 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 641,
-  access: 826,
-  config: 982,
-  engine: 1279,
-  graphql: 1569,
-  http: 797,
-  limits: 202,
+  '.': 622,
+  access: 833,
+  config: 984,
+  engine: 1275,
+  graphql: 1576,
+  http: 803,
+  limits: 205,
   'persisted-operations': 297,
-  process: 866,
-  rest: 2064,
-  telemetry: 541,
+  process: 870,
+  rest: 2084,
+  telemetry: 550,
 };
 
 const SRC = new URL('../src/', import.meta.url);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
+import { createSlots } from '../../src/http/overload.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { bearer, keySigner, secretSigner, token } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
@@ -64,6 +65,24 @@ test('a caller with as many operations in flight as it may have gets 503, until 
   for (const { release } of held) release();
   expect((await Promise.all(first)).map((answer) => answer.status)).toEqual([200, 200]);
   expect((await gateway.query(player('p3'))).data).toEqual({ player: { id: 'p3' } });
+});
+
+test('30 callers that take all they may have leave slots and bytes to others', () => {
+  const slots = createSlots({ all: 1_000, player: 125, server: 875 }, () => false);
+  const admit = (key: string) => slots.admit({ name: key, key, scopes: new Set(), isServer: false });
+  /** How many slots a caller gets, and how many of these may have so many bytes. */
+  const takeAll = (key: string, bytes: number) => {
+    let [taken, full] = [0, 0];
+    for (let slot = admit(key); typeof slot !== 'string'; slot = admit(key)) {
+      slot.hold();
+      taken += 1;
+      full += Number(slot.addBytes(bytes));
+    }
+    return [taken, full];
+  };
+  expect(takeAll('alone', 262_144)).toEqual([125, 64]);
+  for (let n = 0; n < 29; n += 1) takeAll(`greedy-${n}`, 262_144);
+  expect(takeAll('late', 1_000)).toEqual([2, 2]);
 });
 
 test('a client with several requests on one connection that disconnects cancels all of them', async () => {
