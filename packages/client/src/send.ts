@@ -82,7 +82,7 @@ function withUnknown(error: ResponseError): ResponseError {
 }
 
 /** The cause of an error for a response of something else that will be the same the next time. */
-const NOT_TEMPORARY = 'The status is final.';
+const NOT_TEMPORARY = 'final status';
 /** Statuses of something between that are final. What it says with 408, 425 and 429, such as a proxy's limit, is over later. */
 const FINAL = /^4(?!08|25|29)/;
 

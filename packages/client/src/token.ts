@@ -88,7 +88,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       progress.isRejected = false;
       // The one of the moment, which a test or a tool for errors can replace. Jest's jsdom has none.
       const fetch: Fetch | undefined = options.fetch ?? globalThis.fetch;
-      if (!fetch) throw notSent('There is no global fetch: give the option `fetch`.');
+      if (!fetch) throw notSent('No global fetch: give the option `fetch`.');
       // A `Request` can be sent once, so each attempt sends a copy. A redirect would take the token to another address. Not `error`,
       // which Cloudflare's workers refuse.
       const sent = (async () =>
