@@ -33,7 +33,7 @@ const PROPERTY = /"\s*:|\[|\{\s*\}/g;
  * Throws BAD_USER_INPUT for a list that is too long, or too many properties.
  */
 export function parseRequestJson(text: string): unknown {
-  if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
+  if (text.length > MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
     const message = `The request has more than ${MAX_PROPERTIES} properties and lists; send less at once.`;
     throw requestError('BAD_USER_INPUT', 400, message);
   }

@@ -20,7 +20,7 @@ const SLASH = String.raw`(?:[/\\]|%(?:25)?(?:2f|5c))`;
 const DOT_PART = new RegExp(String.raw`(?:^|${SLASH})(?:\.|%(?:25)?2e){1,2}(?:$|;|%(?:25)?3b|${SLASH})`, 'i');
 /** Proxies merge slashes, and services may ignore the last one: it would be the id of another player. */
 const LOST_SLASH = new RegExp(`^${SLASH}|${SLASH}$|${SLASH}{2}`, 'i');
-/** The beginning of ids that are URLs: of these, merged slashes make no other id. */
+/** The beginning of ids that are URLs. What a proxy makes of it, `https:/…`, is nobody's id. */
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\/(?!$)/i;
 /** Servers of Java drop what follows a semicolon in a part (RFC 3986, 3.3), also after a proxy has decoded it. */
 const PARAMETER = /;|%(?:25)?3b/i;

@@ -13,11 +13,11 @@ const BUDGETS = {
   config: 984,
   engine: 1275,
   graphql: 1576,
-  http: 803,
+  http: 807,
   limits: 205,
   'persisted-operations': 297,
   process: 870,
-  rest: 2084,
+  rest: 2083,
   telemetry: 550,
 };
 

@@ -121,10 +121,14 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
       if (isUnderPressure()) return UNDER_PRESSURE;
       const own = byCaller.get(caller.key) ?? { requests: 0, bytes: 0 };
       byCaller.set(caller.key, own);
-      if (all.requests >= max.all) return `all callers together have ${FULL}`;
+      const most = caller.isServer ? max.server : max.player;
+      if (own.requests >= most) return `this caller has ${FULL}`;
       const left = max.all - all.requests + own.requests;
-      const most = ((caller.isServer ? max.server : max.player) * left) / max.all;
-      if (own.requests >= Math.max(1, Math.floor(most))) return `this caller has ${FULL}`;
+      // One is left for the next caller.
+      const share = Math.max(1, Math.min(left - 1, Math.ceil((most * left) / max.all)));
+      const isBesideOthers = all.requests > own.requests;
+      if (all.requests >= max.all || (isBesideOthers && own.requests >= share))
+        return `all callers together have nearly ${FULL}`;
       let holders = 0;
       let ownBytes = 0;
       const count = (requests: number, bytes: number) => {

@@ -8,21 +8,19 @@ const MAX_QUEUED = 10_000;
 /** How many of these are of one flow at most. */
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 /**
- * While callers wait longer than so many milliseconds, so many may wait for each connection. Each has a request in flight, and they
- * would take the places of those that do not need this endpoint.
+ * If so many callers wait for each connection, and the last of these has waited for so many milliseconds, no other may wait. Each has
+ * a request in flight, and they would take the places of those that do not need this endpoint.
  */
-const LONG_WAIT_MS = 1_000;
 const MAX_CALLERS_PER_CONNECTION = 4;
+const LONG_WAIT_MS = 1_000;
 
 /** How many servers are counted; the least recently used ones are evicted. */
 const MAX_SERVERS = 1_000;
-/** The share of one server in the connections, and in the calls that wait, without those of all other callers. */
+/** The share of one server in the connections, and in the calls that wait, without those of other servers. */
 const SHARE_OF_SERVER = 7 / 8;
 
 /** One server, or all callers that are bound to their players. */
 interface Group {
-  /** How much it may have of the connections, and of the calls that wait, that the others do not have. */
-  readonly share: number;
   /** How many connections it has. */
   leased: number;
   /** How many of its calls wait. */
@@ -92,7 +90,7 @@ export class Lease {
  * is what a caller that is bound to its player calls, or what a server calls about one player. Flows take turns. A flow never has
  * more connections than are left free: alone it gets at most half of them, and at most a quarter while another waits. So one is
  * left for the next flow, even if calls hang. A server has a flow for each player, so all its flows together have at most seven
- * eighths of the connections that the others do not have.
+ * eighths of the connections that other servers do not have.
  */
 export class Queue {
   readonly #endpoint: Endpoint;
@@ -107,7 +105,7 @@ export class Queue {
    */
   readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
   readonly #flowsOfServers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
-  readonly #boundCallers = createGroup(1);
+  readonly #boundCallers = createGroup();
   readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS });
   /** The groups with flows that wait. */
   readonly #waiting: Group[] = [];
@@ -136,12 +134,7 @@ export class Queue {
     const lease = new Lease(this, group, flow);
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
-    else if (
-      flow.pending.length >= room ||
-      group.pending >= maxOf(group, MAX_QUEUED, this.pendingCount - group.pending) ||
-      this.#isSlow(group)
-    )
-      lease.abort(noConnection(this.#endpoint));
+    else if (flow.pending.length >= room || !this.#mayWait(group)) lease.abort(noConnection(this.#endpoint));
     else {
       this.pendingCount += 1;
       group.pending += 1;
@@ -153,14 +146,17 @@ export class Queue {
   #groupOf(server: string): Group {
     const existing = this.#servers.get(server);
     if (existing) return existing;
-    const group = createGroup(SHARE_OF_SERVER);
+    const group = createGroup();
     this.#servers.set(server, group);
     return group;
   }
 
-  #isSlow(group: Group): boolean {
-    const [lease] = group.waiting[MAX_CALLERS_PER_CONNECTION * this.#size - 1]?.pending ?? [];
-    return group === this.#boundCallers && !!lease && performance.now() - lease.createdAt > LONG_WAIT_MS;
+  #mayWait(group: Group): boolean {
+    const { pending, waiting } = this.#boundCallers;
+    if (group !== this.#boundCallers)
+      return group.pending < maxOf(MAX_QUEUED, this.pendingCount - pending - group.pending);
+    const [lease] = waiting[MAX_CALLERS_PER_CONNECTION * this.#size - 1]?.pending ?? [];
+    return !lease || performance.now() - lease.createdAt <= LONG_WAIT_MS;
   }
 
   #mayLease(flow: Flow): boolean {
@@ -172,7 +168,8 @@ export class Queue {
   }
 
   #mayLeaseMore(group: Group): boolean {
-    return group.leased < maxOf(group, this.#size, this.leasedCount - group.leased);
+    if (group === this.#boundCallers) return true;
+    return group.leased < maxOf(this.#size, this.leasedCount - this.#boundCallers.leased - group.leased);
   }
 
   #grant(lease: Lease): void {
@@ -243,13 +240,15 @@ export class Queue {
   }
 }
 
-function createGroup(share: number): Group {
-  return { share, leased: 0, pending: 0, waiting: [] };
+function createGroup(): Group {
+  return { leased: 0, pending: 0, waiting: [] };
 }
 
-/** How many of `all` a group may have: its share, rounded up; beside others, its share of what they do not have, rounded down. */
-function maxOf({ share }: Group, all: number, ofOthers: number): number {
-  return ofOthers === 0 ? Math.ceil(share * all) : Math.max(1, Math.floor(share * (all - ofOthers)));
+/** How many of `all` a server may have: its share, rounded up; beside other servers, its share of what these leave, rounded down. */
+function maxOf(all: number, ofOthers: number): number {
+  return ofOthers === 0
+    ? Math.ceil(SHARE_OF_SERVER * all)
+    : Math.max(1, Math.floor(SHARE_OF_SERVER * (all - ofOthers)));
 }
 
 function flowOf(flows: LRUCache<string, Flow>, key: string, group: Group): Flow {

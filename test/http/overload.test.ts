@@ -67,6 +67,22 @@ test('a caller with as many operations in flight as it may have gets 503, until 
   expect((await gateway.query(player('p3'))).data).toEqual({ player: { id: 'p3' } });
 });
 
+test('a limit of two is two beside others too, and an innocent caller is not blamed', () => {
+  const slots = createSlots({ all: 10, player: 2, server: 9 }, () => false);
+  const admit = (key: string, isServer = false) => slots.admit({ name: key, key, scopes: new Set(), isServer });
+  const take = (key: string, isServer?: boolean) => {
+    const slot = admit(key, isServer);
+    if (typeof slot !== 'string') slot.hold();
+    return typeof slot === 'string' ? slot : 'taken';
+  };
+  expect([take('a'), take('b'), take('b')]).toEqual(['taken', 'taken', 'taken']);
+  expect(take('b')).toContain('this caller has');
+  expect(Array.from({ length: 6 }, () => take('job', true))).toEqual(Array(6).fill('taken'));
+  expect(take('job', true)).toContain('all callers together');
+  expect(take('c')).toBe('taken');
+  expect(take('d')).toContain('all callers together');
+});
+
 test('30 callers that take all they may have leave slots and bytes to others', () => {
   const slots = createSlots({ all: 1_000, player: 125, server: 875 }, () => false);
   const admit = (key: string) => slots.admit({ name: key, key, scopes: new Set(), isServer: false });
@@ -82,7 +98,9 @@ test('30 callers that take all they may have leave slots and bytes to others', (
   };
   expect(takeAll('alone', 262_144)).toEqual([125, 64]);
   for (let n = 0; n < 29; n += 1) takeAll(`greedy-${n}`, 262_144);
-  expect(takeAll('late', 1_000)).toEqual([2, 2]);
+  const [slotsOfLate = 0, withBytes] = takeAll('late', 1_000);
+  expect(slotsOfLate).toBeGreaterThan(1);
+  expect(withBytes).toBe(slotsOfLate);
 });
 
 test('a client with several requests on one connection that disconnects cancels all of them', async () => {
@@ -242,8 +260,7 @@ test('a player has an eighth of the slots, and each server leaves an eighth of w
     expect((await gateway.query(query, {}, headers)).codes).toEqual(['OVERLOADED']);
   };
   await fill(as('p1', ''), 2);
-  await fill(as('shop', 'any-player'), 12);
-  await fill(as('desk', 'any-player'), 1);
+  await fill(as('shop', 'any-player'), 13);
   for (const headers of [as('app', 'any-player'), as('p2', '')]) {
     expect((await gateway.query('{ __typename }', {}, headers)).status).toBe(200);
   }

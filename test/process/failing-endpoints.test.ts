@@ -65,6 +65,8 @@ test.each(SCRIPTS)('while %s %s, 0 of 500 other operations are refused', async (
 test('while coupons hang, callers that read them leave places to those that do not', async () => {
   const signer = secretSigner();
   const env = { ...signer.env, ...UNLIMITED, REST_CONNECTIONS: '4', MAX_CONCURRENT_OPERATIONS: '80' };
+  // Longer than the test: none of those that hang ends.
+  Object.assign(env, { REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '120000' });
   const gateway = await start(env);
   upstream.on('GET /coupon', { fault: 'hang' });
   const ask = (player: string, query: string) =>

@@ -65,7 +65,7 @@ test.each(CHAINS)('an id that is sent stays the same id behind %s %s', (...chain
       const same = [id, decoded(id), decoded(decoded(id))].map(spelling);
       expect(same).toContain(spelling(decoded(path.slice(PREFIX.length))));
     }),
-    { seed: SEED, numRuns: 2_000 },
+    { seed: SEED, numRuns: 500 },
   );
 });
 

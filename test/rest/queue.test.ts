@@ -1,6 +1,10 @@
-import { expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { getPlayer } from '../../src/rest/endpoints.ts';
 import { Queue } from '../../src/rest/queue.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 test('a server that was evicted and calls again is counted as before, so its calls can wait', () => {
   const queue = new Queue(getPlayer, 4);
@@ -31,5 +35,23 @@ test('while callers wait longer than a second, four of them may wait for each co
   expect(queue.lease({ server: 'shop' }, 'p1').state).toBe('pending');
   first?.release();
   expect(queue.leasedCount).toBe(2);
-  clock.mockRestore();
+});
+
+test('of a full pool, players and a server that both always wait have about half each', () => {
+  const queue = new Queue(getPlayer, 8);
+  const counts = { own: 0, shop: 0 };
+  const ask = (n: number) =>
+    n % 2 ? queue.lease({ boundCaller: `own-${n}` }, `own-${n}`) : queue.lease({ server: 'shop' }, `p${n}`);
+  let waiting = Array.from({ length: 48 }, (_, n) => ({ n, lease: ask(n) }));
+  for (let step = 48; step < 1_048; step += 1) {
+    const done = waiting.find(({ lease }) => lease.state === 'granted');
+    if (!done) throw new Error('No call has a connection.');
+    counts[done.n % 2 ? 'own' : 'shop'] += 1;
+    done.lease.release();
+    // The same kind of caller asks again.
+    const n = 2 * step + (done.n % 2);
+    waiting = [...waiting.filter((one) => one !== done), { n, lease: ask(n) }];
+  }
+  expect(counts.shop).toBeGreaterThan(400);
+  expect(counts.own).toBeGreaterThan(400);
 });
