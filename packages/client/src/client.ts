@@ -111,7 +111,7 @@ export function createClient({ url, persisted, ...options }: ClientOptions): Cli
         failure = error;
         return error instanceof GatewayError ? errorsOf(error) : [];
       };
-      const again = () => read(document, variables, signal, true).then(show, fail);
+      const again = () => read(document, variables, signal, true).then(show).catch(fail);
       const errors = await again();
       // The first failure is final, as that of `request`: it was sent again already.
       if (shown) await healErrors(errors, again, signal);

@@ -113,7 +113,7 @@ export function createOperationSend(
     const last = recent.find((one) => one.content === content);
     failures = recent.filter((one) => one !== last);
     const { query, documentId } = body;
-    const isQuery = isKnownQuery ?? (query !== undefined && !hasMutation(query));
+    const isQuery = isKnownQuery ?? (query != null && !hasMutation(query));
     const given = body.variables ?? {};
     const variables = last?.variables ?? (isQuery ? given : withKeys(given));
     const kind = isQuery ? 'query' : isKeyed(variables, query) ? 'keyed' : 'write';
@@ -150,6 +150,6 @@ function isOperation(body: unknown): body is Body {
 /** As the gateway writes it: `q` of the policy, then `r` and `t` (seconds) of the limit. */
 function limitOf(headers: Headers): Limit | undefined {
   const text = headerOf(headers, 'ratelimit-policy') + headerOf(headers, 'ratelimit');
-  const [, quota = 0, remaining = 0, seconds] = /;q=(\d+).*;r=(\d+);t=(\d+)/.exec(text)?.map(Number) ?? [];
+  const [, quota = 0, remaining = 0, seconds] = /;q=(\d+).*?;r=(\d+);t=(\d+)/.exec(text)?.map(Number) ?? [];
   return seconds === undefined ? undefined : { quota, remaining, resetMs: seconds * 1_000 };
 }

@@ -18,7 +18,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 export function withKeys(variables: Variables): Variables {
   const entries = Object.entries(variables).map(([name, value]) => [
     name,
-    isEventsInput(value) ? { ...value, idempotencyKey: value.idempotencyKey ?? createIdempotencyKey() } : value,
+    isEventsInput(value) && value.idempotencyKey == null ? { ...value, idempotencyKey: createIdempotencyKey() } : value,
   ]);
   return Object.fromEntries(entries);
 }

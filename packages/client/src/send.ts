@@ -100,12 +100,12 @@ async function received(from: Response, url: string, kind: Kind): Promise<Receiv
 
 /** What a status means that something between client and gateway sent. */
 const MEANINGS = [
-  [/^[03]/, 'it redirects'],
+  [/^[03]/, 'a redirect'],
   [/401/, 'a proxy wants a sign-in'],
   [/403/, 'a firewall refused the request'],
   [/40[45]/, 'the URL is probably wrong'],
   [/413/, 'too large for a proxy'],
-  [/./, 'a proxy responded'],
+  [/./, 'probably a proxy'],
 ] as const;
 
 /** A header as text. What a test gives can have no headers at all. */

@@ -130,6 +130,16 @@ describe('watch', () => {
     expect(sent).toHaveLength(3);
   });
 
+  test('resolves when its signal aborts, also when what draws it then throws', async () => {
+    const abort = new AbortController();
+    const draw = () => {
+      abort.abort();
+      throw new Error('The screen is gone.');
+    };
+    await connect().watch(MobileScreenDocument, ME, draw, { signal: abort.signal });
+    expect(abort.signal.aborted).toBe(true);
+  });
+
   test('shows a part that is there while another fails, and keeps what it had', async () => {
     upstream.on('GET /coupon', { status: 500 });
     const shown: string[] = [];
@@ -647,6 +657,6 @@ test('no redirect is followed: it would take the token to another address', asyn
     connect({ url: `http://127.0.0.1:${port}`, attempts: 2 }).request('{ me { id } }'),
   );
   server.close();
-  expect(message).toContain('it redirects');
+  expect(message).toContain('a redirect');
   expect([asked.length, sent.map(({ status }) => status)]).toEqual([2, [307, 307]]);
 });
