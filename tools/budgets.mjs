@@ -13,7 +13,7 @@ const BUDGETS = {
   config: 984,
   engine: 1275,
   graphql: 1576,
-  http: 807,
+  http: 808,
   limits: 205,
   'persisted-operations': 297,
   process: 870,

@@ -100,7 +100,8 @@ export interface Slot {
 /**
  * Bounds the requests in flight, and the bytes of their bodies and responses.
  * @param max How many requests all callers may have in flight, and alone one bound to its player, and one with `any-player`. Beside
- * others, a caller has this share of what they leave, so that several callers leave some for the rest.
+ * others, a caller has this share of what they leave, so that several callers leave some for the rest. One with `any-player` has at
+ * least as many as a player alone: while players use all, they leave nothing.
  */
 export function createSlots(max: Config['concurrent'], isUnderPressure: () => boolean) {
   const all = { requests: 0, bytes: 0 };
@@ -125,10 +126,10 @@ export function createSlots(max: Config['concurrent'], isUnderPressure: () => bo
       if (own.requests >= most) return `this caller has ${FULL}`;
       const left = max.all - all.requests + own.requests;
       // One is left for the next caller.
-      const share = Math.max(1, Math.min(left - 1, Math.ceil((most * left) / max.all)));
+      const share = Math.min(left - 1, Math.ceil((most * left) / max.all));
       const isBesideOthers = all.requests > own.requests;
-      if (all.requests >= max.all || (isBesideOthers && own.requests >= share))
-        return `all callers together have nearly ${FULL}`;
+      const exceedsShare = isBesideOthers && own.requests >= Math.max(share, caller.isServer ? max.player : 1);
+      if (all.requests >= max.all || exceedsShare) return `all callers together have nearly ${FULL}`;
       let holders = 0;
       let ownBytes = 0;
       const count = (requests: number, bytes: number) => {

@@ -83,6 +83,23 @@ test('a limit of two is two beside others too, and an innocent caller is not bla
   expect(take('d')).toContain('all callers together');
 });
 
+test('while players use all slots, a server still gets as many as a player alone', () => {
+  const slots = createSlots({ all: 80, player: 10, server: 70 }, () => false);
+  const admit = (key: string, isServer = false) => slots.admit({ name: key, key, scopes: new Set(), isServer });
+  const ofPlayers = Array.from({ length: 80 }, (_, n) => admit(`p${n}`));
+  for (const slot of ofPlayers) if (typeof slot !== 'string') slot.hold();
+  let got = 0;
+  for (const [n, slot] of ofPlayers.slice(0, 20).entries()) {
+    if (typeof slot !== 'string') slot.release();
+    const ofServer = admit('job', true);
+    got += Number(typeof ofServer !== 'string');
+    // A player comes for what the server may not have.
+    const next = typeof ofServer === 'string' ? admit(`q${n}`) : ofServer;
+    if (typeof next !== 'string') next.hold();
+  }
+  expect(got).toBeGreaterThanOrEqual(10);
+});
+
 test('30 callers that take all they may have leave slots and bytes to others', () => {
   const slots = createSlots({ all: 1_000, player: 125, server: 875 }, () => false);
   const admit = (key: string) => slots.admit({ name: key, key, scopes: new Set(), isServer: false });
