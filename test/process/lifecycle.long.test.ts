@@ -57,6 +57,8 @@ test('a process that was suspended, as platforms do between two requests, answer
     gateway.child.kill('SIGSTOP');
     await elapsed(3_000);
   };
+  // The work of the start is in the first window of a second.
+  await elapsed(2_000);
   for (const name of ['a', 'b', 'c', 'd']) {
     await suspend();
     gateway.child.kill('SIGCONT');
