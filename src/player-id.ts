@@ -17,7 +17,7 @@ const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 /** A slash or a backslash, which proxies decode, some of them twice. */
 const SLASH = String.raw`(?:[/\\]|%(?:25)?(?:2f|5c))`;
 /** Proxies resolve a part `.` or `..`: it could lead to another player. */
-const DOT_PART = new RegExp(String.raw`(?:^|${SLASH})(?:\.|%(?:25)?2e){1,2}(?:$|;|%(?:25)?3b|${SLASH})`, 'i');
+const DOT_PART = new RegExp(String.raw`(?:^|${SLASH})(?:\.|%(?:25)?2e){1,2}(?:$|${SLASH})`, 'i');
 /** Proxies merge slashes, and services may ignore the last one: it would be the id of another player. */
 const LOST_SLASH = new RegExp(`^${SLASH}|${SLASH}$|${SLASH}{2}`, 'i');
 /** The beginning of ids that are URLs. What a proxy makes of it, `https:/…`, is nobody's id. */

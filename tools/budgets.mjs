@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 808,
   limits: 205,
   'persisted-operations': 297,
-  process: 870,
+  process: 875,
   rest: 2083,
   telemetry: 550,
 };

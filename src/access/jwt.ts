@@ -9,7 +9,7 @@ import { idProblem } from '../player-id.ts';
 import type { KeySetOptions } from './key-set.ts';
 import { createTokenKeys, isClaimError, type TokenKeys } from './token-keys.ts';
 
-/** A caller whose token was verified, and until when that holds, by `Date.now()`. It began at `verifiedAt`, by `performance.now()`. */
+/** A caller whose token was verified, until when that holds (`Date.now()`), and when the verification began (`performance.now()`). */
 export interface Verified {
   caller: Caller;
   expiresAt: number;

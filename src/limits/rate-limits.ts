@@ -53,8 +53,8 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
     /** Consumes units after the fact, also beyond the limit. */
     consumeLate: (caller: Caller, units: number) => limitsOf(caller).operations.change(caller.key, units),
     /**
-     * Counts failures of an address: at once; or first, while a token is verified, and then confirms or forgives it. If other addresses
-     * have the same limit, it counts only the confirmed one: what these send must refuse no valid token. Rejects with RATE_LIMITED.
+     * Counts a failure of an address: `count` at once; `countFirst` before a token is verified, then `confirm` or `forgive`. If other
+     * addresses share the limit, `confirm` alone counts, so that they refuse no valid token. Over it, rejects with RATE_LIMITED.
      */
     failureOf(address: string) {
       const { key, isShared } = keyOfAddress(address);

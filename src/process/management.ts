@@ -32,6 +32,11 @@ export async function startManagement(
     if (metrics === undefined) return reply.code(503).send({ reasons: ['starting'] });
     return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(metrics);
   });
+  app.setNotFoundHandler((_request, reply) =>
+    reply
+      .code(404)
+      .send({ message: 'This port has /healthz, /readyz and /metrics; GraphQL is on the other one (PORT).' }),
+  );
 
   const url = await app.listen({ ...address, listenTextResolver: (at) => `management listens at ${at}` });
   return { url, stop: () => app.close() };

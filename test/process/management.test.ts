@@ -36,6 +36,10 @@ test('the management port tells health, readiness and metrics alone; in producti
   expect(text).not.toMatch(/"p1"|P1-1/);
   for (const path of ['/graphql', '/', '/metrics/x']) expect((await page(path)).status).toBe(404);
   for (const path of ['/readyz', '/metrics']) expect((await fetch(url + path)).status).toBe(404);
+  expect(await page('/graphql')).toMatchObject({
+    status: 404,
+    text: expect.stringContaining('GraphQL is on the other one'),
+  });
   // For platforms that check nothing but this port. It says nothing more.
   for (const path of ['/healthz', '/healthz/']) {
     const health = await fetch(url + path);
