@@ -85,7 +85,7 @@ export const POST = {
 };
 
 /**
- * A request that failed. Who sends the same again within a minute repeats it: TanStack Query, Apollo's `RetryLink`, or a person who
+ * A request that failed. The same content within a minute is a repetition of it, by TanStack Query, Apollo's `RetryLink`, or a person who
  * presses a button a second time. Of equal requests each is repeated once, the oldest first.
  */
 interface Failure extends Sender {

@@ -27,7 +27,7 @@ export function withKeys(variables: Variables): Variables {
 export type Kind = 'query' | 'keyed' | 'write';
 
 /**
- * Whether each input of a mutation reports events, which have a key by `withKeys`. An upsert or a deletion is left to the
+ * Whether each input of a mutation reports events, to which `withKeys` gives a key. An upsert or a deletion is left to the
  * application, which knows what else writes the player. Other variables, such as a filter, have no `playerUniqueId`.
  */
 export function isKeyed(variables: Variables, text = ''): boolean {

@@ -25,7 +25,10 @@ export function withParts<Data>(
   return data as Data;
 }
 
-/** What was found, with the known value where the path ends at a null. It leads through the same objects: an item of a list without an `id` keeps nothing of its own. */
+/**
+ * What was found, with the known value where the path ends at a null. All objects on the path must be the same in both, by `id`. An
+ * item of a list without an `id` keeps nothing of its own.
+ */
 function withPart(known: unknown, found: unknown, [name, ...rest]: Path, isNamed: boolean, isInList = false): unknown {
   if (found == null) return isNamed ? (known ?? found) : found;
   const { id } = Object(known);

@@ -86,7 +86,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       const text = used && (await within(timeoutMs, init?.signal ?? given.signal, () => used));
       if (text) headers['authorization'] = `Bearer ${text}`;
       progress.isRejected = false;
-      // The one of the moment, which a test or a tool for errors can replace. Jest's jsdom has none.
+      // Read for each request, because a test or a tool for errors can replace it. Jest's jsdom has none.
       const fetch: Fetch | undefined = options.fetch ?? globalThis.fetch;
       if (!fetch) throw notSent('No global fetch: give the option `fetch`.');
       // A `Request` can be sent once, so each attempt sends a copy. A redirect would take the token to another address. Not `error`,
@@ -94,7 +94,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       const sent = (async () =>
         fetch(given.clone?.() ?? url, { ...init, headers: { ...headers }, redirect: 'manual' }))();
       const response = await sent.catch((error: unknown) => {
-        // So says every runtime of an address that it cannot read. A lost connection is of the "url", or of "NSURLErrorDomain".
+        // Every runtime's error for an address that it cannot read has the word URL. Those of lost connections have "url" or "NSURL…".
         throw /\bURLs?\b/.test(Object(error).message) ? wrong() : error;
       });
       if (response.status !== 401 || typeof token !== 'function' || isStream || isRepeated) return response;
