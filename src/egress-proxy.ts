@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
+import { Agent, type buildConnector, type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
@@ -38,9 +38,11 @@ function isInRange(host: string, range: string): boolean {
 /**
  * The connections to a proxy. When a proxy closes a connection instead of answering CONNECT, or its 200 has a page behind it,
  * undici takes that for a lost socket and connects again at once, thousands of times a second. Here it is the error of the one call.
+ * An address is not sent as a server name, which TLS does not allow and Node 26 throws for.
  */
-export function createProxyClient(proxy: URL, options: object): Pool {
-  const pool = new Pool(proxy, options);
+export function createProxyClient(proxy: URL, options: Pool.Options & { connect: buildConnector.connector }): Pool {
+  const servername = isIP(proxy.hostname.replace(/^\[|\]$/g, '')) ? '' : proxy.hostname;
+  const pool = new Pool(proxy, { ...options, connect: (to, done) => options.connect({ ...to, servername }, done) });
   const connect = pool.connect.bind(pool);
   const fail = (cause: NodeJS.ErrnoException) =>
     Promise.reject(cause.code === 'UND_ERR_SOCKET' ? new Error('Proxy response (nothing)', { cause }) : cause);

@@ -134,13 +134,11 @@ function tunnelled(
 ): buildConnector.connector {
   const { token, headers } = proxyOptions(uri);
   // The time limit is for a proxy that does not answer CONNECT.
-  const proxy = createProxyClient(new URL(uri), { connect: opening, headersTimeout: opening.timeout });
+  const proxy = createProxyClient(new URL(uri), { connect: buildConnector(opening), headersTimeout: opening.timeout });
   const own = { ...headers, ...(token && { 'proxy-authorization': token }), 'proxy-connection': 'keep-alive' };
   const open = async (to: buildConnector.Options) => {
     const path = `${to.hostname}:${to.port || (to.protocol === 'https:' ? 443 : 80)}`;
-    const { hostname: servername } = new URL(uri);
-    const request = { path, headers: { ...own, host: `${to.host}` }, servername };
-    const { socket, statusCode } = await proxy.connect(request);
+    const { socket, statusCode } = await proxy.connect({ path, headers: { ...own, host: `${to.host}` } });
     // undici's type is wider: what it returns is the socket of its connection to the proxy.
     if (statusCode === 200) return socket as Socket;
     socket.on('error', () => undefined).destroy();
