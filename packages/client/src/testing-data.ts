@@ -93,13 +93,12 @@ export function rootOf(state: State): object {
     player: ({ playerUniqueId }: Input) => ofId(playerUniqueId),
     players: ({ playerUniqueIds }: { playerUniqueIds: string[] }) => playerUniqueIds.map(ofId),
     node: ({ id }: { id: string }) => ofId(id),
-    upsertPlayer: write('players:write', ['playerUniqueId'], ({ playerUniqueId: id }) => ({
-      player: () => ofId(id),
-      serviceId: `service-${id}`,
-    })),
-    deletePlayer: write('players:delete', ['playerUniqueId'], ({ playerUniqueId }) => ({
-      deletedPlayerUniqueId: playerUniqueId,
-    })),
+    upsertPlayer: write('players:write', ['playerUniqueId'], ({ playerUniqueId: id }) => {
+      return { player: () => ofId(id), serviceId: `service-${id}` };
+    }),
+    deletePlayer: write('players:delete', ['playerUniqueId'], ({ playerUniqueId: deletedPlayerUniqueId }) => {
+      return { deletedPlayerUniqueId };
+    }),
     trackEvents: write('events:write', ['events', '0', 'name'], ({ playerUniqueId, events = [] }) => {
       if (state === 'demo-lost-event') throw unavailable({ retryable: false, outcome: 'UNKNOWN' });
       return { player: playerAfter(state, playerUniqueId), eventNames: events.map(({ name }) => name) };
@@ -142,10 +141,9 @@ function player(state: State, id: string): object {
       if (state === 'forbidden') throw forbidden('coupons:read');
       return couponsOf(state, filter ?? {});
     },
-    referredFriends: ({ page, limit }: { page?: number | null; limit?: number | null }) => {
-      const at = page ?? 1;
-      const size = limit ?? 50;
-      return { ...slice(friendsOf(state), (at - 1) * size, size), page: at, limit: size };
+    referredFriends(args: { page?: number | null; limit?: number | null }) {
+      const [page, limit] = [args.page ?? 1, args.limit ?? 50];
+      return { ...slice(friendsOf(state), (page - 1) * limit, limit), page, limit };
     },
     referredFriendsConnection: ({ first, after }: { first?: number | null; after?: string | null }) =>
       connection(friendsOf(state), Number(after ?? 0), first ?? 50),
@@ -160,8 +158,6 @@ function friendsOf(state: State) {
     id: `friend-${index + 1}`,
     playerUniqueId: `demo-friend-${index + 1}`,
     displayName,
-    email: null,
-    mobileNumber: null,
     joinDate: CREATED,
     status: index % 2 === 0 ? 'PENDING' : 'ACTIVE',
     player: () => player('demo-empty', `demo-friend-${index + 1}`),
@@ -179,11 +175,7 @@ function slice(friends: ReturnType<typeof friendsOf>, first: number, length: num
 function connection(friends: ReturnType<typeof friendsOf>, first: number, length: number) {
   const { nodes, total, hasNextPage } = slice(friends, first, length);
   const edges = nodes.map((node, index) => ({ node, cursor: String(first + index + 1) }));
-  const pageInfo = {
-    hasNextPage,
-    hasPreviousPage: first > 0 && nodes.length > 0,
-    startCursor: edges[0]?.cursor ?? null,
-    endCursor: edges.at(-1)?.cursor ?? null,
-  };
-  return { edges, nodes, pageInfo, totalCount: total };
+  const [startCursor, endCursor] = [edges[0]?.cursor, edges.at(-1)?.cursor];
+  const hasPreviousPage = first > 0 && nodes.length > 0;
+  return { edges, nodes, pageInfo: { hasNextPage, hasPreviousPage, startCursor, endCursor }, totalCount: total };
 }
