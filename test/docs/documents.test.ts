@@ -89,7 +89,7 @@ const snippetsOf = (path: string) =>
 // The other blocks of the package's README are compiled in an empty project, by a test of the package.
 const inReadme = snippetsOf('packages/client/README.md')
   .map((snippet) => ({ ...snippet, file: snippet.file.replace(/^src\//, '') }))
-  .filter(({ file }) => ['NoPlayer.tsx', 'texts.ts', 'relay/Screen.tsx'].includes(file));
+  .filter(({ file }) => ['NoPlayer.tsx', 'texts.ts', 'handlers.ts', 'relay/Screen.tsx'].includes(file));
 const snippets = [...inReadme, ...snippetsOf('docs/clients.md').filter(({ language }) => language !== 'sh')];
 test.each(snippets)('$file is as it stands in the document', ({ file, text }) => expect(text).toBe(contentOf(file)));
 

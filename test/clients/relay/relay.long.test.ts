@@ -6,6 +6,7 @@ import { createGatewayFetch } from '@referral-gateway/client/relay';
 import { createElement, type ReactElement, Suspense } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
 import { Environment, fetchQuery, Network, RecordSource, Store } from 'relay-runtime';
+import { handlerProvider } from '../handlers.ts';
 import { EXPIRED, friends, runScript, startRecorded, tokenOf } from '../kit.ts';
 import { expectNoPlayer, render } from '../screen.ts';
 
@@ -38,7 +39,7 @@ afterEach(() => {
 
 function connect(fetchToken: Token = token): Environment {
   const network = Network.create(createGatewayFetch({ url, token: fetchToken }));
-  return new Environment({ network, store: new Store(new RecordSource()) });
+  return new Environment({ network, store: new Store(new RecordSource()), handlerProvider });
 }
 
 /** A component for a player. */
@@ -64,6 +65,17 @@ test('a fragment on Player is fetched again page by page, by trusted documents, 
   );
   // The second and third page through `node`.
   expect(new Set(sent.map(({ hash }) => hash)).size).toBe(2);
+});
+
+test('a list keeps its pages when the next one fails, and goes on', async () => {
+  const { shows, items, press } = await render(elementOf(Friends));
+  await shows(() => items().length === 20);
+  upstream.on('GET /referrals', { status: 400 }, 'usual');
+  await press();
+  await shows(() => sent.length === 2);
+  expect(items()).toEqual(friends(20));
+  await press();
+  await shows(() => items().length === 40);
 });
 
 test('a query without data is sent again before anything is shown', async () => {
