@@ -1,4 +1,4 @@
-import type { FetchFunction, GraphQLResponse, GraphQLResponseWithData } from 'relay-runtime';
+import type { FetchFunction, GraphQLResponse } from 'relay-runtime';
 import { Observable } from 'relay-runtime';
 import type { ClientOptions } from './client.ts';
 import { createOperationSend, POST } from './fetch.ts';
@@ -18,8 +18,7 @@ export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): Fe
       const body = { ...document, operationName: name, variables };
       send(url, { ...POST, signal: abort.signal }, body, operationKind === 'query')
         .then(({ response }) => {
-          const { data, errors, ...rest }: Partial<GraphQLResponseWithData> = Object(response);
-          sink.next(data ? { data, ...(errors && { errors }), ...rest } : { errors: errors ?? [], ...rest });
+          sink.next(Object(response));
           sink.complete();
         })
         .catch((error: unknown) => {
