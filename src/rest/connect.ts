@@ -86,18 +86,19 @@ export function createConnector(origin: string, options: ConnectOptions): buildC
   const tls = secureContext(options.tls ?? {});
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
   const opening = { timeout: timeoutMs, lookup: createLookup(avoided) };
-  if (uri !== undefined) return tunnelled(uri, opening, buildConnector({ ...tls, timeout: timeoutMs }));
-  const open = buildConnector({ ...tls, ...opening });
-  // Node says which addresses it tried, in their order: all but the last could not be reached in time, also when the connection
-  // was not opened.
-  return (to, done) => {
+  const open = buildConnector(uri === undefined ? { ...tls, ...opening } : opening);
+  // Node says which addresses it tried, in their order: all but the last could not be reached in time. Nor is the last one of use
+  // when no connection was opened: TLS failed there.
+  const avoiding: buildConnector.connector = (to, done) => {
     // Its type says that nothing is returned.
     const socket: unknown = open(to, (...result) => {
       const { autoSelectFamilyAttemptedAddresses: tried = [] } = Object(socket);
-      for (const address of tried.slice(0, -1)) avoided.set(address.replace(/:\d+$/, ''), true);
+      for (const address of tried.slice(0, result[0] ? undefined : -1)) avoided.set(address.replace(/:\d+$/, ''), true);
       done(...result);
     });
   };
+  if (uri === undefined) return avoiding;
+  return tunnelled(uri, timeoutMs, avoiding, buildConnector({ ...tls, timeout: timeoutMs }));
 }
 
 /**
@@ -125,16 +126,18 @@ export function createPoolOpener(origin: string, options: PoolOptions): () => Po
 /**
  * Connects through a proxy, by CONNECT. Not by undici's `ProxyAgent`: its Pools are those of an `Agent`, which forgets some of them
  * while they have requests, and when it is closed, no tunnel is opened for the requests that it still has.
+ * @param timeoutMs For a proxy that does not answer CONNECT.
+ * @param connect Opens connections to the proxy.
  * @param openTls Opens TLS inside the tunnel.
  */
 function tunnelled(
   uri: string,
-  opening: { timeout: number },
+  timeoutMs: number,
+  connect: buildConnector.connector,
   openTls: buildConnector.connector,
 ): buildConnector.connector {
   const { token, headers } = proxyOptions(uri);
-  // The time limit is for a proxy that does not answer CONNECT.
-  const proxy = createProxyClient(new URL(uri), { connect: buildConnector(opening), headersTimeout: opening.timeout });
+  const proxy = createProxyClient(new URL(uri), { connect, headersTimeout: timeoutMs });
   const own = { ...headers, ...(token && { 'proxy-authorization': token }), 'proxy-connection': 'keep-alive' };
   const open = async (to: buildConnector.Options) => {
     const path = `${to.hostname}:${to.port || (to.protocol === 'https:' ? 443 : 80)}`;

@@ -14,7 +14,7 @@ const mayIsolate = spawnSync('unshare', [...ISOLATED, '-e', ''], { stdio: 'ignor
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const [shared, avoided, swallowed, redis, failing, ...slow] = results.slice(5, -2);
+    const [shared, avoided, refused, swallowed, redis, failing, ...slow] = results.slice(5, -3);
     // The age in the second case is 3 s, and what was looked up is used for 2 s.
     expect(results.slice(0, 5).filter(({ ms }) => !(ms < 5_000))).toEqual([]);
     expect(results.slice(0, 5)).toEqual(
@@ -27,6 +27,9 @@ const mayIsolate = spawnSync('unshare', [...ISOLATED, '-e', ''], { stdio: 'ignor
     expect(shared.least).toBeGreaterThanOrEqual(5);
     // It would get every connection again, and where it swallows them, each would wait.
     expect(avoided).toEqual({ name: 'an address is not reached', isWell: true, requests: 0 });
+    // One of the start, and one of the reads.
+    expect(refused).toEqual({ name: 'TLS fails at an address', isWell: true, resets: expect.any(Number) });
+    expect(refused.resets).toBeLessThanOrEqual(2);
     expect(swallowed).toEqual({ name: 'three addresses swallow what is sent', isWell: true, again: true });
     expect(redis).toEqual({ name: 'an address of Redis swallows what is sent', isWell: true });
     // What it said before is used.
@@ -38,7 +41,8 @@ const mayIsolate = spawnSync('unshare', [...ISOLATED, '-e', ''], { stdio: 'ignor
     );
     // One for each family of addresses and time to live, not one for each of 50 connections.
     for (const { queries } of slow) expect(queries).toBeLessThanOrEqual(3);
-    expect(results.slice(-2)).toEqual([
+    expect(results.slice(-3)).toEqual([
+      { name: 'an address of the egress proxy is not reached', isWell: true, tunnels: 0 },
       { name: 'the first name server is silent', isReady: true, isShared: true, mistakes: [] },
       { name: 'the name server fails for IPv6', isReady: true, isWell: true },
     ]);

@@ -2,12 +2,13 @@
  * In a network of its own (`unshare --mount --net`, as root), with a name server of its own: what becomes of the gateway when
  * the name of the REST service moves, or when the name server is slow or fails. Prints one line of JSON for each case.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -173,6 +174,35 @@ for (const id of ['b', 'c', 'd']) found.push(await avoiding.read(id));
 say('an address is not reached', { isWell: !found.includes(false), requests: third.requests });
 avoiding.child.kill('SIGKILL');
 
+/** One address resets each connection, so no TLS begins on it; the first read that meets it is sent again. */
+const tls = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=x'];
+const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+const named = ['-addext', 'subjectAltName=DNS:rewards.example', '-keyout', keyFile, '-out', certFile];
+const hasOpenssl = spawnSync('openssl', [...tls, ...named], { stdio: 'ignore' }).status === 0;
+if (hasOpenssl) {
+  const certificate = { key: readFileSync(keyFile), cert: readFileSync(certFile) };
+  const well = createTlsServer(certificate, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+    response.end('{"playerAttributes":{"city":"Porto"}}');
+  });
+  await once(well.listen(PORT + 4, '127.0.0.11'), 'listening');
+  let resets = 0;
+  const resetting = createTcpServer((client) => {
+    client.once('data', () => {
+      resets += 1;
+      client.resetAndDestroy();
+    });
+  });
+  await once(resetting.listen(PORT + 4, '127.0.0.12'), 'listening');
+  zone.addresses = ['127.0.0.11', '127.0.0.12'];
+  const secure = await startGateway({ REST_BASE_URL: `https://rewards.example:${PORT + 4}`, REST_CA_FILE: certFile });
+  const found = [];
+  for (let n = 0; n < 30; n += 1) found.push(await secure.read(`t${n}`));
+  say('TLS fails at an address', { isWell: !found.includes(false), resets });
+  secure.child.kill('SIGKILL');
+  for (const server of [well, resetting]) server.close();
+} else say('TLS fails at an address', { isWell: true, resets: 0 });
+
 /** Listens at three addresses, and is stopped with full queues: the kernel then drops what opens a connection. */
 const hole = `const { createServer } = require('node:net');
   for (const host of ['127.0.0.8', '127.0.0.9', '127.0.0.10']) createServer().listen({ port: ${PORT}, host, backlog: 1 });
@@ -245,6 +275,20 @@ for (const [name, env] of [
   say(name, { answered: answers.filter(Boolean).length, queries: zone.queries });
   child.kill('SIGKILL');
 }
+
+/** The first tunnels do not reach one address of the proxy, and others could. */
+Object.assign(zone, { delayMs: 0, addresses: ['127.0.0.13', '127.0.0.11'] });
+const tunnelling = await startGateway({ HTTP_PROXY: `http://proxy.example:${PORT + 1}` });
+const through = [];
+for (let n = 0; n < 20; n += 1) through.push(await tunnelling.read(`p${n}`));
+let tunnels = 0;
+const other = createServer().on('connection', () => {
+  tunnels += 1;
+});
+await once(other.listen(PORT + 1, '127.0.0.13'), 'listening');
+for (const id of ['q1', 'q2', 'q3']) through.push(await tunnelling.read(id));
+say('an address of the egress proxy is not reached', { isWell: !through.includes(false), tunnels });
+tunnelling.child.kill('SIGKILL');
 
 /** Port 53 takes queries and responds to none. Its turn takes 5 s, as by default. */
 await once(createSocket('udp4').bind(53, '127.0.0.52'), 'listening');
