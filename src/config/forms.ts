@@ -141,9 +141,10 @@ export const restUrl = httpUrl
 /** A URL that ioredis can read. Another one would end the process later, with the password in the error. */
 export const redisUrl = readBy(
   (given) => {
-    const { protocol, hostname, pathname, username, password } = new URL(given);
+    const { protocol, hostname, pathname, username, password, searchParams } = new URL(given);
     decodeURIComponent(username + password);
-    if (!/^rediss?:$/.test(protocol) || hostname === '' || !/^\/?\d*$/.test(pathname)) throw new Error();
+    const isNumber = /^\/?\d*$/.test(pathname) && /^\d*$/.test(searchParams.get('db') ?? '');
+    if (!/^rediss?:$/.test(protocol) || hostname === '' || !isNumber) throw new Error();
     return new Secret(given);
   },
   'secret',
@@ -152,6 +153,10 @@ export const redisUrl = readBy(
   // ioredis would take their names apart into characters, and never connect.
   .refine((url) => !new URL(reveal(url)).searchParams.has('sentinels'), {
     error: 'must not name Sentinels; use the address of the primary, or a name that follows it',
+  })
+  // These options are not used, and the password would be sent without TLS.
+  .refine((url) => !/^redis:.*[?&](?:tls|ssl)=(?:true|1|yes|on|required)/i.test(reveal(url)), {
+    error: 'must begin with rediss:// for TLS',
   })
   .describe('secret');
 

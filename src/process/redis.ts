@@ -119,10 +119,12 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
     isAllowed = error === undefined;
     note(error);
   };
-  redis.on('error', ({ message }: Error) => {
-    note(message);
+  redis.on('error', (error: Error) => {
+    note(error.message);
     // ioredis would go on with database 0, which may be another program's.
-    if (message.includes('DB index')) redis.disconnect();
+    if (!('command' in error) || Object(error.command).name !== 'select') return;
+    logged.add(''); // The end of the connection is no further reason.
+    redis.disconnect();
   });
   redis.on('close', () => note('the connection was closed'));
   redis.on('ready', check);
@@ -150,6 +152,16 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
   };
 }
 
+const CHECK_URL =
+  'check address, redis: or rediss:, user, password, client certificate, and whether it is in protected mode or its maxclients is reached';
+
+/** What to do about an error of Redis. */
+const ADVICE: [RegExp, string][] = [
+  [/^NOPERM|unknown command/i, 'allow the user all commands on the keys of the gateway'],
+  [/DB index|SELECT is not allowed/, 'name another database at its end, or none'],
+  [/^(?!NOAUTH|WRONGPASS)[A-Z]+ (?<!ERR )/, 'Redis does not serve commands; ask its operator'],
+];
+
 /** What is wrong with `REDIS_URL`, found without a write. */
 export async function probeRedis(url: Secret, config: Config, timeoutMs: number): Promise<string[]> {
   // With the prefix of the gateway: a cluster and an access list decide by the key.
@@ -158,7 +170,9 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
     retryStrategy: () => null,
   });
   try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(connectMs()) });
+    // A Redis in protected mode closes the connection, which is no error for ioredis.
+    const ended = once(redis, 'end').then(() => Promise.reject(new Error('the connection was closed')));
+    await Promise.race([once(redis, 'ready', { signal: AbortSignal.timeout(connectMs()) }), ended]);
     const [[role], info] = await Promise.all([
       redis.role().catch(() => ['unknown']),
       redis.info().catch(() => ''),
@@ -175,10 +189,7 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
       return [`REDIS_CA_FILE: the certificate is of an authority that is not trusted (${message}); name its file`];
     if (message.includes('altnames')) return ['REDIS_URL: its certificate is for another host; use a name in it'];
     if (message.startsWith('Unknown RESP')) return ['REDIS_URL: what responds there is no Redis; check host and port'];
-    const isRefused = redis.status === 'ready' && !/^NOAUTH|timed out/.test(message);
-    const advice = isRefused
-      ? 'allow the user all commands on the keys of the gateway'
-      : 'check address, redis: or rediss:, user and password, and whether its maxclients is reached';
+    const [, advice = CHECK_URL] = ADVICE.find(([pattern]) => pattern.test(message)) ?? [];
     return [`REDIS_URL: ${name === 'AbortError' ? 'no response in time' : message || 'no connection'}; ${advice}`];
   } finally {
     redis.on('error', () => undefined);

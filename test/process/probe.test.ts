@@ -344,10 +344,10 @@ test('redis is asked everything at once, so that a slow one takes no longer than
     const { url, port } = await startRedis(undefined, password);
     const withPassword = url.replace('//', '//:a-password@');
     expect((await probe({ ...GOOD, REDIS_URL: url.replace('//', '//:hidden-word@') })).lines).toEqual([
-      expect.stringMatching(/^REDIS_URL: WRONGPASS.*check address, redis: or rediss:, user and password/),
+      expect.stringMatching(/^REDIS_URL: WRONGPASS.*check address, redis: or rediss:, user, password/),
     ]);
     expect((await probe({ ...GOOD, REDIS_URL: url })).lines).toEqual([
-      expect.stringMatching(/^REDIS_URL: NOAUTH.*user and password/),
+      expect.stringMatching(/^REDIS_URL: NOAUTH.*user, password/),
     ]);
     expect(await probe({ ...GOOD, REDIS_URL: withPassword })).toMatchObject({ code: 0, lines: [] });
     const client = new Redis(withPassword);

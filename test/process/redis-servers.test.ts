@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
@@ -7,11 +7,15 @@ import { start, upstream } from './setup.ts';
 
 /* Servers that speak the protocol of Redis and differ from it in one point. Redis need not be installed. */
 
-/** A server with these replies to the commands of these names, and OK to all others. Resolves to its URL. */
-async function startServer(replies: Record<string, string>): Promise<string> {
+/**
+ * A server with these replies to the commands of these names, and OK to all others. Resolves to its URL. `onClose` is called when a
+ * client has closed its connection.
+ */
+async function startServer(replies: Record<string, string>, onClose = () => {}): Promise<string> {
   const server = createServer((client) => {
     client
       .on('error', () => {})
+      .on('end', onClose)
       .on('data', (chunk) => {
         const commands = chunk.toString('latin1').matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g);
         client.write(Array.from(commands, ([, name = '']) => replies[name.toLowerCase()] ?? '+OK\r\n').join(''));
@@ -54,3 +58,24 @@ test.each(['`', "'", ''])(
     }
   },
 );
+
+test.each([
+  ['NOPERM', 'this user has no permissions to run the select command', 'allow the user all commands'],
+  ['ERR', 'SELECT is not allowed in cluster mode', 'name another database at its end, or none'],
+])('%s %s: no other database is used', async (code, text, advice) => {
+  const closed = new EventEmitter();
+  const select = `-${code} ${text}\r\n`;
+  const REDIS_URL = `${await startServer({ select }, () => void closed.emit('closed'))}/1`;
+  const [gateway] = await Promise.all([start({ REDIS_URL }), once(closed, 'closed')]);
+  await gateway.logged(({ msg, reason }) => msg.startsWith('Redis is not reachable') && reason.includes(text));
+  const probed = await endWith(REDIS_URL, ['--probe']);
+  expect([probed.code, probed.text]).toEqual([1, expect.stringContaining(advice)]);
+});
+
+test('a Redis that closes each connection, as in protected mode, is a mistake for --probe', async () => {
+  const server = createServer((client) => client.on('error', () => {}).end('-DENIED Redis is in protected mode\r\n'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => server.close());
+  const { code, text } = await endWith(`redis://127.0.0.1:${Object(server.address()).port}`, ['--probe']);
+  expect([code, text]).toEqual([1, expect.stringMatching(/^REDIS_URL: .*protected mode/m)]);
+});
