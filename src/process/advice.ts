@@ -21,7 +21,7 @@ const BY_CAUSE: [RegExp, string][] = [
   [/WRONG_VERSION|PACKET_LENGTH|EPROTO/, 'REST_BASE_URL: there is no TLS at this port; use http:// or another port'],
   [
     /^ERR_SSL_|^UNSPECIFIED|TOO_|PURPOSE|INVALID_CA|PATH_LENGTH/,
-    'REST_BASE_URL: its TLS or its certificate is too old or too weak, such as SHA-1 or a short key; ask its operator',
+    'REST_BASE_URL: its TLS or its certificate is too old or too weak, such as SHA-1 or a short key, or is not for servers; ask its operator',
   ],
 ];
 

@@ -29,8 +29,11 @@ const MISCONFIGURED_RETRY_MS = 60_000;
 
 const REFUSED_BETWEEN =
   ': something in between refused the call, such as a firewall, a proxy, or an ingress without a route';
+/** `RBAC: access denied` is of a mesh, `Forbidden` can be of the service. */
+const WITH_TEXT = ' with a text: the keys are refused, or something in between refused the call';
 const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the address that it leads to';
 
+const NO_OBJECT = ' with a body that is no JSON object, such as the page of a proxy or of a login';
 const WITHOUT_RESULT = ' without a property of a success: an error, or another service';
 /** A successful read has at least one of these properties, unless its object is empty; an upsert has the first. */
 const RESULT_PROPERTY = /^(?:playerUniqueId|playerAttributes|referralLink|coupons|referredFriends|count|total\w*)$/;
@@ -40,7 +43,8 @@ const NO_ERROR = /^(?:false|0|none|null|ok|success|no error)$/i;
 
 /** A page of a proxy. Frameworks give this type to empty bodies too, and PHP to JSON: these are the service's. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
-/** What an ingress without a route sends: `default backend - 404`, `404 page not found`. */
+/** What an ingress without a route sends: `default backend - 404`, `404 page not found`, XML. The service sends JSON. */
+const OTHER_TYPE = /^(?!.*json)./i;
 const TEXT_TYPE = /^text\//i;
 /** Bodies that acknowledge a write although they are not objects. */
 const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
@@ -79,7 +83,8 @@ export function readResponse(
   if (isChallenge(response)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
   const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type']);
   if (status < 300) {
-    if (!isJson(json)) return isAcknowledgement(response, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
+    if (!isJson(json))
+      return isAcknowledgement(response, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE', undefined, NO_OBJECT);
     if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return unknownPlayer;
     return isResult(json, endpoint) ? json : failed('UPSTREAM_INVALID_RESPONSE', undefined, WITHOUT_RESULT);
   }
@@ -88,11 +93,13 @@ export function readResponse(
   if (status >= FIRST_UNKNOWN) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
   if (status < 400) return failed('UPSTREAM_UNAVAILABLE', delayOf(response), REDIRECT);
   // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
-  if (HTML_TYPE.test(textType)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
-  if (status === 401 || status === 403) return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS);
+  const isBetween = status === 407 || HTML_TYPE.test(textType);
+  if (isBetween) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
+  if (status === 401 || status === 403)
+    return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS, TEXT_TYPE.test(textType) ? WITH_TEXT : '');
   if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return unknownPlayer;
   if (status !== 404 || serviceCode !== undefined || isRepeatedDelete) return failed('UPSTREAM_REJECTED');
-  const isBlocked = TEXT_TYPE.test(textType) || !endpoint.ofPlayer;
+  const isBlocked = OTHER_TYPE.test(textType) || !endpoint.ofPlayer;
   if (isBlocked) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
   observer.notFoundWithoutCode?.(endpoint.name);
   return null;
@@ -166,13 +173,14 @@ function codeOf(body: unknown): number | undefined {
 }
 
 /**
- * A text in the character set of its byte order mark, or that its type names. Some services name one and send UTF-8 all the same.
+ * A text in the character set of its byte order mark, or that its type names. Some services name one and send UTF-8 all the same; UTF-16 has
+ * bytes of 0, which no JSON in UTF-8 has.
  */
 function inUtf8(body: Buffer, type: unknown): Buffer {
   const [, charset] = /;\s*charset\s*=\s*"?(?!utf-?8\b)([\w-]+)/i.exec(String(type)) ?? [];
   const mark = (body[0] ?? 0) * 256 + (body[1] ?? 0);
   const label = mark === 0xfeff ? 'utf-16be' : mark === 0xfffe ? 'utf-16le' : charset;
-  if (label === undefined || isUtf8(body)) return body;
+  if (label === undefined || (isUtf8(body) && !body.includes(0))) return body;
   try {
     // Without `stream`, Node 20 takes windows-1252 for ISO-8859-1, which has no euro sign.
     return Buffer.from(new TextDecoder(label).decode(body, { stream: true }));

@@ -252,6 +252,28 @@ test.each([
 );
 
 test.each([
+  ['utf-16', (bytes: Buffer) => bytes],
+  ['UTF-16BE', (bytes: Buffer) => bytes.swap16()],
+])('a response in %s without a mark, whose bytes are UTF-8 too, is read', async (charset, order) => {
+  const gateway = await start();
+  const raw = order(Buffer.from('{"playerUniqueId":"p1","playerAttributes":{"city":"Pune"}}', 'utf16le'));
+  upstream.on('GET /player', { raw, headers: { 'content-type': `application/json; charset=${charset}` } });
+  const read = { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' };
+  expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city: 'Pune' } } });
+});
+
+test.each([
+  [200, 'text/html', '<html>Sign in</html>', 'with a body that is no JSON object'],
+  [403, 'text/plain', 'RBAC: access denied', 'something in between refused the call'],
+])('%d with %s, and what it may be of, is named in the log', async (status, type, raw, reason) => {
+  const gateway = await start();
+  upstream.on('GET /player', { status, raw, headers: { 'content-type': type } });
+  await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+  const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+  expect(line.reason).toContain(reason);
+});
+
+test.each([
   [302, 'is lost'],
   [302, 'does not end'],
   [409, 'is lost'],

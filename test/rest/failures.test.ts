@@ -68,6 +68,12 @@ test.each<[string, Answer, Record<string, unknown>]>([
     { status: 404, raw: 'no such route', headers: plain },
     { ...kept, status: 404 },
   ],
+  [
+    '404 of a gateway that responds in XML',
+    { status: 404, raw: '<Error/>', headers: { 'content-type': 'application/xml' } },
+    { ...kept, status: 404 },
+  ],
+  ['407', { status: 407 }, { ...kept, status: 407 }],
   ['400 with a text', { status: 400, raw: 'no such lang', headers: plain }, { ...rejected, status: 400 }],
   ['403 with a text', { status: 403, raw: 'Forbidden', headers: plain }, { ...misconfigured, status: 403 }],
   ['409 with JSON that says it is a text', { status: 409, json: {}, headers: plain }, { ...rejected, status: 409 }],
