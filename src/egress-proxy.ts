@@ -19,7 +19,7 @@ export function proxyFor(url: URL, proxy: EgressProxy | undefined): string | und
 function isExempt({ protocol, hostname, port }: URL, except: string): boolean {
   const host = hostname.replace(/^\[|\]$|\.$/g, '');
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
-  const entries = `localhost,127.0.0.0/8,::1,${except}`.toLowerCase().split(/[\s,]+/);
+  const entries = `localhost,127.0.0.0/8,::1,${except}`.toLowerCase().split(/[\s,;|]+/);
   return entries.filter(Boolean).some((entry) => {
     const [, given = entry, wantedPort = ownPort] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
     const name = given.replace(/^\[|\]$|^\*?\.|\.$/g, '');

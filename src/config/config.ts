@@ -110,6 +110,9 @@ function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
   ].flatMap((warning) => warning || []);
 }
 
+/** What an item of NO_PROXY can be: all, a name or an address, or a range; with a port. */
+const EXEMPT = /^(?:\*|(?:\*?\.)?[\w.-]+|\[?[\da-f:.]+\]?(?:\/\d+)?)(?::\d+)?$/i;
+
 /** The beginnings of paths with dots: objects in the tokens of Keycloak and Supabase. */
 const DOTTED_PATHS = /^(?:realm_access|resource_access|app_metadata|user_metadata)\./;
 
@@ -133,7 +136,11 @@ function doubtful(values: Values): string[] {
   const tokens = CLIENT_TOKENS_FILE.flatMap(({ name, expiresAt = '' }) =>
     Date.parse(expiresAt) <= Date.now() ? `CLIENT_TOKENS_FILE: the token of "${name}" expired at ${expiresAt}` : [],
   );
-  return [...rates, ...claims, ...tokens];
+  const except = proxyOf(values) ? values.NO_PROXY.split(/[\s,;|]+/).filter((one) => one && !EXEMPT.test(one)) : [];
+  const unmatched = except.map(
+    (one) => `NO_PROXY: ${JSON.stringify(one)} matches no host; write names, addresses or ranges such as 10.0.0.0/8`,
+  );
+  return [...rates, ...claims, ...tokens, ...unmatched];
 }
 
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });

@@ -93,7 +93,14 @@ export function misspelt(given: NodeJS.ProcessEnv): string[] {
     const [near] = spellings(name).flatMap((one) => bySpelling.get(one) ?? []);
     if (!near && (!FAMILIES.test(name) || OF_KUBERNETES.test(name))) return [];
     if (given['REDIS_URL'] && OF_PLATFORMS.test(name)) return [];
-    const meant = near ?? suggestionList(name, known)[0];
+    // Of the same family: REST_URL is not REDIS_URL.
+    const [family = ''] = FAMILIES.exec(name) ?? [];
+    const meant =
+      near ??
+      suggestionList(
+        name,
+        known.filter((one) => one.startsWith(family)),
+      )[0];
     return `${name}: is no setting${meant ? `; did you mean ${meant}?` : '; docs/configuration.md has all of them'}`;
   });
 }
@@ -128,10 +135,10 @@ function removeComments(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Reports values in quotation marks, and goes on without the marks. Around PEM they do not matter. */
+/** Reports values in quotation marks, also typographic ones, and goes on without the marks. Around PEM they do not matter. */
 function unquote(given: NodeJS.ProcessEnv): string[] {
   return Object.keys(VARIABLES.shape).flatMap((name) => {
-    const [, , value] = /^(["'])(?!-----BEGIN)(.*)\1$/s.exec(given[name] ?? '') ?? [];
+    const [, , straight, value = straight] = /^(?:(["'`])(?!-----BEGIN)(.*)\1|“(.*)”)$/s.exec(given[name] ?? '') ?? [];
     if (value === undefined) return [];
     given[name] = value || undefined;
     return `${name}: is in quotation marks, ${IN_ENV_FILE}; leave them out`;
@@ -143,7 +150,7 @@ const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` rea
 const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
 /** A name in a template of a shell, of Kubernetes, Helm, a pipeline or a manual, also inside a URL; a reference to a store of secrets. */
 const PLACEHOLDER =
-  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*|\w+:\/\/.*(?:\$\{\w+\}|\$\(\w+\)|(?<=[/.-])\{\{?[\w .-]+\}|(?<=[/:@.-])<[\w -]+>).*)$/s;
+  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|null|None|\*{3,}|\[(?:MASKED|REDACTED)\]|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*|(?:vault|secretref|gcp:secretmanager|ref\+\w+|sm|berglas):.+|projects\/.+\/secrets\/.+|\w+:\/\/.*(?:\$\{\w+\}|\$\(\w+\)|(?<=[/.-])\{\{?[\w .-]+\}|(?<=[/:@.-])<[\w -]+>).*)$/s;
 
 /** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
 const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);

@@ -131,7 +131,7 @@ export const host = z
 /** Names and addresses that reach only this machine. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 
-const ADDED = /\/api\/v3\.0(?:\/integrations)?\/*$/;
+const ADDED = /\/api\/v3\.0(?:\/+integrations(?:\/.*)?)?\/*$/i;
 export const restUrl = httpUrl
   .refine(({ pathname }) => !ADDED.test(pathname), 'must not end with /api/v3.0, which is added to it')
   // The state that replicas share has its name from this URL: those with and without a slash at its end share it.
@@ -164,6 +164,7 @@ export const redisUrl = readBy(
 const list = z
   .string()
   .refine((given) => !/^\[.*\]$/s.test(given), 'must be separated by commas, without brackets and quotation marks')
+  .refine((given) => !/:\/\/[^,]*[\s;|]\S*:\/\//.test(given), 'must be separated by commas')
   .transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
 export const texts = list.describe('texts, separated by commas');

@@ -7,7 +7,7 @@ import { parseRequestJson } from '../json.ts';
 import { OVERLOADED } from './overload.ts';
 
 /** The one content type that is accepted. A proxy could interpret other parameters differently. */
-const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
+const JSON_IN_UTF8 = /^application\/json[ \t]*(?:;[ \t]*charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
 /** The size of a buffer for a body before it is known to be larger, in bytes. */
 const FIRST_BYTES = 16_384;
 /** In how many pieces a body may come. Each takes about 2 µs: 256 KB in one-byte chunks took half a second. */

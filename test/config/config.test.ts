@@ -67,6 +67,7 @@ test.each([
   ['LOG_KEYS', 'LOG_KEY'],
   ['FEDREATION', 'FEDERATION'],
   ['SLOW_OPERATIONS_MS', 'SLOW_OPERATION_MS'],
+  ['REST_TIMEOUT', 'REST_TIMEOUT_MS'],
 ])('%s is taken for %s: refused in production, a warning in development', (name, meant) => {
   const line = `${name}: is no setting; did you mean ${meant}?`;
   expect(report({ ...production, [name]: '1' })).toEqual([line]);
@@ -89,9 +90,10 @@ test('variables of others, and those that Kubernetes sets for services, are nobo
   );
   expect(report({ ...production, ...env })).toEqual([]);
   expect(loadConfig({ MANAGEMENT_PORT: 'tcp://10.0.0.1:8080' }).MANAGEMENT_PORT).toBe(4_001);
-  expect(report({ ...production, MAX_SOMETHING_ELSE_ENTIRELY: '1' })).toEqual([
-    'MAX_SOMETHING_ELSE_ENTIRELY: is no setting; docs/configuration.md has all of them',
-  ]);
+  for (const name of ['MAX_SOMETHING_ELSE_ENTIRELY', 'REST_URL'])
+    expect(report({ ...production, [name]: '1' })).toEqual([
+      `${name}: is no setting; docs/configuration.md has all of them`,
+    ]);
 });
 
 test('what a platform sets beside REDIS_URL is nobody’s mistake; without REDIS_URL, and of another setting, it is', () => {
@@ -119,16 +121,17 @@ function expectUnusable(name: string, problem: string, values: string[]): void {
 const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
   REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example | https://https://rewards.example | http://http://localhost:4100/
-  REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/ | https://rewards.example/api/v3.0/integrations
+  REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/ | https://rewards.example/api/v3.0/integrations | https://rewards.example/API/V3.0/integrations/player
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db | redis://127.0.0.1?db=one
   REDIS_URL | must begin with rediss:// for TLS | redis://:hunter2@127.0.0.1:6380/0?ssl=true | redis://127.0.0.1?db=1&tls=1
   REDIS_URL | must not name Sentinels; use the address of the primary, or a name that follows it | redis://:hunter2@127.0.0.1/0?sentinels=a:26379,b:26379&name=primary
-  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths and no wildcards | https://a.example,b.example | https://a.example/app | https://a.example// | https://*.example.com | null | capacitor:
+  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths and no wildcards | https://a.example,b.example | https://a.example/app | https://a.example// | https://*.example.com | capacitor:
   PERSISTED_OPERATIONS_FILE | must be separated by commas, without brackets and quotation marks | [a.json] | [a.json, b.json ]
   CORS_ORIGINS | must be separated by commas, without brackets and quotation marks | ['https://a.example']
   HTTPS_PROXY | must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25 | http://corp\\user:hunter2@proxy.example:3128 | http://user:1/hunter2@proxy.example | http://proxy.example/@.pac
   FEDERATION | must be one of true, false | yes
+  JWT_ISSUER | must be separated by commas | https://a.example https://b.example | https://a.example; https://b.example
   NODE_ENV | must be one of production, development, test | prod | PRODUCTION
   TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | 0.0.0.0/0 | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
 `);
@@ -139,6 +142,16 @@ test('a rate above its burst, which bounds each second, is a warning that names 
     'MAX_OPERATIONS_PER_SECOND: is above MAX_OPERATIONS_BURST (100), which bounds each second; raise both';
   expect(loadConfig(env).warnings).toEqual([warning]);
   expect(loadConfig({ ...env, MAX_OPERATIONS_BURST: '500' }).warnings).toEqual([]);
+});
+
+test('an item of NO_PROXY that matches no host is a warning; one that may be separated otherwise is none', () => {
+  const NO_PROXY =
+    '10.*,http://a.example|"b.example"; .internal;localhost|[::1]:80 10.0.0.0/8,*.c.example:8443,2001:db8::/32';
+  const { warnings } = loadConfig({ HTTPS_PROXY: 'proxy.example', NO_PROXY });
+  expect(warnings.map((warning) => warning.split(' matches no host')[0])).toEqual(
+    ['10.*', 'http://a.example', '"b.example"'].map((one) => `NO_PROXY: ${JSON.stringify(one)}`),
+  );
+  expect(loadConfig({ NO_PROXY }).warnings).toEqual([]);
 });
 
 test('a path with dots in place of a JSON Pointer, and a client token that has expired, are warnings', () => {
@@ -368,6 +381,21 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       ...{ REDIS_URL: 'op://infra/redis/url', LOG_KEY: 'arn:aws:secretsmanager:eu-west-1:1:secret:log-key' },
     },
     ...['REST_API_KEY', 'REST_SECRET_KEY', 'JWT_SECRET', 'REDIS_URL', 'LOG_KEY'].map(
+      (name) => `${name}: has a placeholder that was not replaced by its value`,
+    ),
+  ],
+  'a public key in place of a shared secret': [
+    { ...jwt, JWT_SECRET: lines },
+    'JWT_SECRET: is PEM; set JWT_PUBLIC_KEY instead',
+  ],
+  'more texts that stand for a value, and typographic quotation marks': [
+    {
+      ...{ ...production, REST_API_KEY: 'vault:secret/data/app#key', REST_SECRET_KEY: '********' },
+      ...{ LOG_KEY: 'projects/1/secrets/log-key/versions/latest', REDIS_URL: 'null' },
+      JWT_ISSUER: '“https://login.example”',
+    },
+    'JWT_ISSUER: is in quotation marks, which would be a part of it, as `docker run --env-file` reads it; leave them out',
+    ...['REST_API_KEY', 'REST_SECRET_KEY', 'REDIS_URL', 'LOG_KEY'].map(
       (name) => `${name}: has a placeholder that was not replaced by its value`,
     ),
   ],

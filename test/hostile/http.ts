@@ -123,6 +123,7 @@ export const bodies: Row[] = [
     ['a body at the limit', text(sized(LIMIT))],
     ['a chunked body at the limit', text(chunked(sized(LIMIT)), CHUNKED)],
     typed('Application/JSON; charset="utf-8"'),
+    typed('application/json;\tcharset=UTF-8'),
     ['the content coding identity', text(GOOD_BODY, 'Content-Encoding: identity')],
     ['__proto__ twice', json('"__proto__": {"polluted": 1}, "variables": {"__proto__": {"polluted": 1}}')],
     ['numbers that no type reads', json('"variables": {"x": [9007199254740993, 1e400]}')],

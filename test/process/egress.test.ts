@@ -190,6 +190,7 @@ const FORMS = rows<[except: string, direct: string, ...through: string[]]>(`
   rewards.example | http://rewards.example | https://rewards.example.org | http://otherrewards.example
   .example | https://rewards.example:8443 | https://example.org
   *.rewards.example, other | http://eu.rewards.example | http://rewards.example.org
+  one.example;two.example|.three | http://two.example | http://one.example2
   one.example two.example | http://two.example. | http://three.example
   REWARDS.example:8443 | https://rewards.example:8443 | https://rewards.example
   rewards.example:443 | https://rewards.example | http://rewards.example
