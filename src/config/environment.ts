@@ -95,12 +95,8 @@ export function misspelt(given: NodeJS.ProcessEnv): string[] {
     if (given['REDIS_URL'] && OF_PLATFORMS.test(name)) return [];
     // Of the same family: REST_URL is not REDIS_URL.
     const [family = ''] = FAMILIES.exec(name) ?? [];
-    const meant =
-      near ??
-      suggestionList(
-        name,
-        known.filter((one) => one.startsWith(family)),
-      )[0];
+    const kin = known.filter((one) => one.startsWith(family));
+    const meant = near ?? suggestionList(name, kin)[0];
     return `${name}: is no setting${meant ? `; did you mean ${meant}?` : '; docs/configuration.md has all of them'}`;
   });
 }

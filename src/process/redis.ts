@@ -121,8 +121,8 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
   };
   redis.on('error', (error: Error) => {
     note(error.message);
-    // ioredis would go on with database 0, which may be another program's.
-    if (!('command' in error) || Object(error.command).name !== 'select') return;
+    // ioredis would go on with database 0, which may be another program's. A password can become right later.
+    if (!('command' in error) || Object(error.command).name !== 'select' || /^NOAUTH/.test(error.message)) return;
     logged.add(''); // The end of the connection is no further reason.
     redis.disconnect();
   });
