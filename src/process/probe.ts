@@ -86,7 +86,8 @@ async function probeRest({ rest }: Config, languages: readonly string[]): Promis
   const coupons = (client: RestClient) => client.listCoupons(id, context);
   try {
     const first = await ask(player);
-    if (first === 'no code') return [await explainNoCode(baseUrl, (other) => ask(player, other))];
+    if (first === 'no code' || (first instanceof Error && first.status === 404))
+      return [await explainNoCode(baseUrl, (other) => ask(player, other))];
     const isAll = rest.secretKeyOn === 'all';
     if (isRefused(first)) {
       const other = await ask(player, { secretKeyOn: isAll ? 'sensitive' : 'all' });
