@@ -121,10 +121,11 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
   };
   redis.on('error', (error: Error) => {
     note(error.message);
-    // ioredis would go on with database 0, which may be another program's. A password can become right later.
-    if (!('command' in error) || Object(error.command).name !== 'select' || /^NOAUTH/.test(error.message)) return;
-    logged.add(''); // The end of the connection is no further reason.
-    redis.disconnect();
+    if (!('command' in error) || Object(error.command).name !== 'select') return;
+    // ioredis would go on with database 0, which may be another program's. Other errors, such as BUSY, can be over later.
+    const isLasting = /^(?:ERR|NOPERM) /.test(error.message);
+    if (isLasting) logged.add(''); // The end of the connection is no further reason.
+    redis.disconnect(!isLasting);
   });
   redis.on('close', () => note('the connection was closed'));
   redis.on('ready', check);
