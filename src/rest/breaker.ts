@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { UpstreamResponse } from './exchange.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 export type BreakerState = 'closed' | 'half-open' | 'open';
@@ -16,17 +15,7 @@ const BACK_OFF_MS = 1_000;
 const MAX_TRIED = 1_000;
 
 /** What a request says about the service: `success` is any response but 5xx, `none` is nothing. */
-type BreakerResult = 'success' | 'failure' | 'none';
-
-/** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
-export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlightLong: boolean): BreakerResult {
-  if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
-  const { code, skipped, cause } = response;
-  if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
-  // A cause says that no connection was opened in time.
-  const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlightLong || cause !== undefined);
-  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !skipped) ? 'failure' : 'none';
-}
+export type BreakerResult = 'success' | 'failure' | 'none';
 
 export interface Permit {
   readonly player: string;

@@ -47,7 +47,7 @@ export function createRestClient(options: RestClientOptions) {
     ...common,
     endpoint,
     breakers: createBreakers(now, (state) => observer.breaker?.(endpoint.name, state)),
-    queue: new Queue(endpoint, options.connections),
+    queue: new Queue(options.connections),
     connections: new Connections(openPool, options.maxAgeMs),
     retryBudgets: createRetryBudgets(now),
   });

@@ -1,5 +1,5 @@
 /*
- * One request to the REST service and its response, as undici's handler. Redirects are not followed, because the keys would be sent
+ * One request to the REST service, from its place in the queue to its response, as undici's handler. Redirects are not followed, because the keys would be sent
  * to the new address.
  */
 import { isUtf8 } from 'node:buffer';
@@ -7,10 +7,11 @@ import type { Dispatcher } from 'undici';
 import { decodeContent } from '../content-encoding.ts';
 import { isJson, parseJson } from '../json.ts';
 import { batchPerTurn, takeTurn } from '../turns.ts';
+import type { CallContext } from './call-context.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Lease } from './queue.ts';
-import { errorOf, isTlsRefusal, UpstreamError } from './upstream-error.ts';
+import type { Lease, Queue } from './queue.ts';
+import { errorOf, isTlsRefusal, noConnection, UpstreamError } from './upstream-error.ts';
 
 /** A larger body, in bytes, is an error: it would block the event loop while it is parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
@@ -32,24 +33,22 @@ export interface UpstreamResponse {
 
 interface ExchangeOptions {
   endpoint: Endpoint;
+  queue: Queue;
   connections: Connections;
-  /**
-   * A granted one. It is released when the response has arrived, before it is read, or when undici reports an error. undici cannot
-   * remove a request that waits for its connection: one that is aborted keeps its lease until undici reports its error.
-   */
-  lease: Lease;
-  /** Whose large responses take turns with those of others. */
-  turnKey: string;
+  request: UpstreamRequest;
+  by: Pick<CallContext, 'boundCaller' | 'server'>;
+  /** The player that the call is about. */
+  playerUniqueId: string;
   /** Called when a connection is open and nothing is written yet. If it throws an `UpstreamError`, that is the response. */
-  beforeSending(now: number): void;
+  beforeSending(now: number, queuedAt: number): void;
 }
 
 const NO_HEADERS = {};
 const NO_BODY = Buffer.alloc(0);
 
 /**
- * Begins at once: it is dispatched at the end of the current callback. Unlike undici's `request`, it needs no stream and knows when
- * writing begins.
+ * Begins at once: it waits for a lease, and is dispatched at the end of the callback in which it gets it. Unlike undici's `request`,
+ * it needs no stream and knows when writing begins.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   #resolve: (response: UpstreamResponse | UpstreamError) => void = () => {};
@@ -60,10 +59,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether the service may have received a part of the request. */
   sent = false;
   aborted: UpstreamError | undefined;
-  /** When it was created and when its connection was open, by `performance.now()`. */
-  readonly createdAt = performance.now();
+  /** When it was created, had a lease, and had an open connection, by `performance.now()`. */
+  readonly queuedAt = performance.now();
+  grantedAt: number | undefined;
   connectedAt: number | undefined;
   readonly #options: ExchangeOptions;
+  /**
+   * It is released when the response has arrived, before it is read, or when undici reports an error. undici cannot remove a request
+   * that waits for its connection: one that is aborted keeps its lease until undici reports its error.
+   */
+  readonly #lease: Lease | undefined;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   /** Whether the whole response has arrived; it is read a little later. */
@@ -72,12 +77,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: UpstreamResponse['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(request: UpstreamRequest, options: ExchangeOptions) {
+  constructor(options: ExchangeOptions) {
     this.#options = options;
-    atEndOfCallback(() => {
-      if (this.aborted) this.#release();
-      else options.connections.dispatch(request, this);
+    const { endpoint, queue, by, playerUniqueId } = options;
+    this.#lease = queue.lease(by, playerUniqueId, () => {
+      this.grantedAt = performance.now();
+      atEndOfCallback(() => this.#dispatch());
     });
+    if (!this.#lease) this.#resolve(noConnection(endpoint));
+  }
+
+  #dispatch(): void {
+    if (this.aborted) this.#release();
+    else this.#options.connections.dispatch(this.#options.request, this);
   }
 
   /** Ends the request at once, unless the whole response has arrived. */
@@ -86,14 +98,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.aborted ??= reason;
     // undici calls onResponseError.
     if (this.#controller) this.#controller.abort(reason);
-    else this.#resolve(reason);
+    else {
+      if (this.#lease?.state === 'pending') this.#release();
+      this.#resolve(reason);
+    }
   }
 
   /** An error thrown here keeps the connection. undici passes it to `onResponseError`, which resolves `response` to it. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.aborted) throw this.aborted;
     const now = performance.now();
-    this.#options.beforeSending(now);
+    this.#options.beforeSending(now, this.queuedAt);
     this.connectedAt = now;
     this.#options.connections.inUse += 1;
     this.#controller = controller;
@@ -124,13 +139,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #release(): void {
     if (this.connectedAt !== undefined) this.#options.connections.inUse -= 1;
-    this.#options.lease.release();
+    if (this.#lease) this.#options.queue.release(this.#lease);
   }
 
   #respond(body: Buffer): void {
     const response = { status: this.#status, headers: this.#headers, body };
+    const { by, playerUniqueId } = this.#options;
     if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
-    else void takeTurn(this.#options.turnKey).then(() => this.#resolve(response));
+    else void takeTurn(by.boundCaller ?? playerUniqueId).then(() => this.#resolve(response));
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */

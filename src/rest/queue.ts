@@ -1,7 +1,5 @@
 /* Which call to an endpoint gets the next of its connections. */
 import { LRUCache } from 'lru-cache';
-import type { Endpoint } from './endpoints.ts';
-import { noConnection, type UpstreamError } from './upstream-error.ts';
 
 /** How many calls to one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
@@ -40,49 +38,13 @@ interface Flow {
   place: number;
 }
 
-/**
- * The right to use one connection. It is pending until it is granted. It is released once: by the exchange that uses it, or by `abort`.
- */
-export class Lease {
-  readonly #queue: Queue;
+/** The right to use one connection. */
+export interface Lease {
+  state: 'pending' | 'granted' | 'released';
   readonly group: Group;
   readonly flow: Flow | undefined;
-  readonly createdAt = performance.now();
-  #resolve: (() => void) | undefined;
-  state: 'pending' | 'granted' | 'released' = 'pending';
-  aborted: UpstreamError | undefined;
-
-  constructor(queue: Queue, group: Group, flow: Flow | undefined) {
-    this.#queue = queue;
-    this.group = group;
-    this.flow = flow;
-  }
-
-  /** Called by the queue alone. */
-  grant(): void {
-    this.state = 'granted';
-    this.#resolve?.();
-  }
-
-  /** Resolves when it is no longer pending. */
-  wait(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  abort(reason: UpstreamError): void {
-    this.aborted ??= reason;
-    this.release();
-    this.#resolve?.();
-  }
-
-  release(): void {
-    const { state } = this;
-    this.state = 'released';
-    if (state === 'granted') this.#queue.release(this);
-    if (state === 'pending') this.#queue.withdraw(this);
-  }
+  readonly createdAt: number;
+  readonly onGrant: () => void;
 }
 
 /**
@@ -93,7 +55,6 @@ export class Lease {
  * eighths of the connections that other servers do not have.
  */
 export class Queue {
-  readonly #endpoint: Endpoint;
   readonly #size: number;
   /** The connections that a flow has at most while another waits. */
   readonly #share: number;
@@ -112,17 +73,21 @@ export class Queue {
   #lastPlace = 0;
 
   /** @param size How many connections there are at most. */
-  constructor(endpoint: Endpoint, size: number) {
-    this.#endpoint = endpoint;
+  constructor(size: number) {
     this.#size = size;
     this.#share = Math.max(1, Math.floor(size / 4));
   }
 
   /**
-   * Asks for a connection for a call about a player.
+   * Asks for a connection for a call about a player; undefined when too many wait.
    * @param by The key of a caller that is bound to its player, or of a server; see CallContext.
+   * @param onGrant Called when the call has its connection, perhaps at once.
    */
-  lease(by: { boundCaller?: string | undefined; server?: string | undefined }, player: string): Lease {
+  lease(
+    by: { boundCaller?: string | undefined; server?: string | undefined },
+    player: string,
+    onGrant: () => void,
+  ): Lease | undefined {
     const { boundCaller, server = '' } = by;
     const current = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
     let flow: Flow | undefined;
@@ -131,16 +96,30 @@ export class Queue {
     else if (this.leasedCount >= this.#size / 2) flow = flowOf(this.#flowsOfServers, `${server}\n${player}`, current);
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
     const { group } = flow ?? { group: current };
-    const lease = new Lease(this, group, flow);
+    const lease: Lease = { state: 'pending', group, flow, createdAt: performance.now(), onGrant };
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
-    else if (flow.pending.length >= room || !this.#mayWait(group)) lease.abort(noConnection(this.#endpoint));
+    else if (flow.pending.length >= room || !this.#mayWait(group)) return undefined;
     else {
       this.pendingCount += 1;
       group.pending += 1;
       if (flow.pending.push(lease) === 1) this.#enqueue(flow);
     }
     return lease;
+  }
+
+  /** Takes a lease back, granted or pending. */
+  release(lease: Lease): void {
+    const { state, group, flow } = lease;
+    lease.state = 'released';
+    if (state === 'pending') this.#remove(lease);
+    else {
+      this.leasedCount -= 1;
+      group.leased -= 1;
+      if (flow) flow.leased -= 1;
+    }
+    // Also after one that was pending: a flow that is alone now may have more.
+    this.#grantNext();
   }
 
   #groupOf(server: string): Group {
@@ -176,22 +155,8 @@ export class Queue {
     this.leasedCount += 1;
     lease.group.leased += 1;
     if (lease.flow) lease.flow.leased += 1;
-    lease.grant();
-  }
-
-  /** Takes back a lease that was granted. Called by it alone. */
-  release({ group, flow }: Lease): void {
-    this.leasedCount -= 1;
-    group.leased -= 1;
-    if (flow) flow.leased -= 1;
-    this.#grantNext();
-  }
-
-  /** Removes a lease that is pending. Called by it alone. */
-  withdraw(lease: Lease): void {
-    this.#remove(lease);
-    // A flow that is alone now may have more.
-    this.#grantNext();
+    lease.state = 'granted';
+    lease.onGrant();
   }
 
   #grantNext(): void {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { UpstreamErrorCode } from '../errors.ts';
 import { isJson, type Json, parseJson } from '../json.ts';
+import type { BreakerResult } from './breaker.ts';
 import type { Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { UpstreamResponse } from './exchange.ts';
@@ -57,6 +58,16 @@ export const isRefusal = (response: UpstreamResponse): boolean =>
   (response.status >= 300 && response.status < FIRST_UNKNOWN) ||
   NOT_REACHED.includes(response.status) ||
   isChallenge(response);
+
+/** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
+export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlightLong: boolean): BreakerResult {
+  if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
+  const { code, skipped, cause } = response;
+  if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
+  // A cause says that no connection was opened in time.
+  const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlightLong || cause !== undefined);
+  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !skipped) ? 'failure' : 'none';
+}
 
 /**
  * What a response means: the body of a success, null when the player does not exist, or its error. An empty body is an empty

@@ -3,13 +3,13 @@
  * request has a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
 import type { Json } from '../json.ts';
-import { type Breaker, type createBreakers, type createRetryBudgets, type Permit, resultOf } from './breaker.ts';
+import type { Breaker, createBreakers, createRetryBudgets, Permit } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint, PlayerUpsertRequest, TrackEventsRequest } from './endpoints.ts';
 import { Exchange, type UpstreamRequest, type UpstreamResponse } from './exchange.ts';
-import type { Lease, Queue } from './queue.ts';
-import { isRefusal, MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
+import type { Queue } from './queue.ts';
+import { isRefusal, MAX_RETRY_AFTER_MS, readResponse, resultOf } from './response.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
@@ -52,9 +52,7 @@ export class Call<Result> {
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
-  /** The attempt: when it was queued, and what it waits for, first a connection and then the response. */
-  #queuedAt = 0;
-  #lease: Lease | undefined;
+  /** The attempt, the current one or the last. */
   #exchange: Exchange | undefined;
   readonly #record: CallRecord;
   /** Whether the service may have carried out an earlier attempt. */
@@ -76,8 +74,9 @@ export class Call<Result> {
    * `RangeError` for an id that cannot be sent.
    */
   async send(): Promise<Result | null> {
-    const { endpoint, createRequest, retryBudgets, observer, queue } = this.#state;
+    const { endpoint, queue, connections, createRequest, retryBudgets, observer } = this.#state;
     const [content, callContext] = [this.#content, this.#callContext];
+    const { playerUniqueId } = content;
     const request = createRequest(endpoint, content, callContext);
     const onCancel = () => this.#cancel();
     callContext.cancellation.listeners.add(onCancel);
@@ -85,14 +84,12 @@ export class Call<Result> {
     try {
       for (;;) {
         this.#assertActive();
-        const permit = this.#breaker.admit(content.playerUniqueId);
-        this.#queuedAt = performance.now();
-        this.#exchange = undefined;
-        const lease = queue.lease(callContext, content.playerUniqueId);
-        this.#lease = lease;
-        if (lease.state === 'pending') await lease.wait();
-        const response = lease.aborted ?? (await this.#startExchange(lease, request, permit).response);
-        const meaning = this.#endAttempt(permit, response);
+        const permit = this.#breaker.admit(playerUniqueId);
+        const beforeSending = (now: number, queuedAt: number) => this.#beforeSending(permit, now, queuedAt);
+        const options = { endpoint, queue, connections, request, by: callContext, playerUniqueId, beforeSending };
+        const exchange = new Exchange(options);
+        this.#exchange = exchange;
+        const meaning = this.#endAttempt(permit, exchange, await exchange.response);
         if (!(meaning instanceof Error)) return meaning === null ? null : this.#decode(meaning);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(meaning);
         if (delayMs === undefined) throw meaning;
@@ -108,24 +105,16 @@ export class Call<Result> {
       clearTimeout(this.#expiry);
       this.#record.ms = performance.now() - this.#record.began;
       observer.call?.(this.#record);
-      callContext.onCall?.(this.#record, content.playerUniqueId);
+      callContext.onCall?.(this.#record, playerUniqueId);
     }
   }
 
-  #startExchange(lease: Lease, request: UpstreamRequest, permit: Permit): Exchange {
-    const { endpoint, connections } = this.#state;
-    const turnKey = this.#callContext.boundCaller ?? this.#content.playerUniqueId;
-    const beforeSending = (now: number) => this.#beforeSending(permit, now);
-    this.#exchange = new Exchange(request, { endpoint, connections, lease, turnKey, beforeSending });
-    return this.#exchange;
-  }
-
   /** Called when a connection is open and nothing is written yet. What it throws is the response of the exchange. */
-  #beforeSending(permit: Permit, now: number): void {
+  #beforeSending(permit: Permit, now: number, queuedAt: number): void {
     const { endpoint, timeoutMs } = this.#state;
     this.#breaker.check(permit);
     // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
-    if (now - this.#queuedAt > this.#callContext.cancellation.deadline - now) throw noConnection(endpoint);
+    if (now - queuedAt > this.#callContext.cancellation.deadline - now) throw noConnection(endpoint);
     this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
     this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
   }
@@ -133,13 +122,7 @@ export class Call<Result> {
   /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */
   #expire(): void {
     this.#expiresAt = 0;
-    this.#abort(this.#timeoutError());
-  }
-
-  /** Ends the attempt; nothing when it is over. */
-  #abort(reason: UpstreamError): void {
-    const attempt = this.#exchange ?? this.#lease;
-    attempt?.abort(reason);
+    this.#exchange?.abort(this.#timeoutError());
   }
 
   #cancel(): void {
@@ -149,25 +132,25 @@ export class Call<Result> {
     const isWrite = this.#state.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (this.#exchange?.sent && goesOn) return;
-    this.#abort(this.#cancellationError());
+    this.#exchange?.abort(this.#cancellationError());
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
-  #endAttempt(permit: Permit, response: UpstreamResponse | UpstreamError) {
+  #endAttempt(permit: Permit, exchange: Exchange, response: UpstreamResponse | UpstreamError) {
     const { endpoint, observer, timeoutMs } = this.#state;
     const record = this.#record;
     const endedAt = performance.now();
-    const { sent = false, aborted, createdAt = this.#queuedAt, connectedAt } = this.#exchange ?? {};
+    const { sent, aborted, queuedAt, grantedAt, connectedAt } = exchange;
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
-    const inFlightMs = endedAt - (connectedAt ?? createdAt);
+    const inFlightMs = endedAt - (connectedAt ?? grantedAt ?? queuedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
-    record.queueMs += (connectedAt ?? endedAt) - this.#queuedAt;
+    record.queueMs += (connectedAt ?? endedAt) - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const earlierMaybeDone = this.#maybeDone;
     this.#maybeDone ||= sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
     const isSkipped = response instanceof Error && response.skipped;
-    if (sent || (this.#exchange && !aborted && !isSkipped)) {
+    if (sent || (!aborted && !isSkipped)) {
       record.attempts += 1;
       observer.attempt?.(endpoint.name, record.status, endedAt - (connectedAt ?? endedAt));
     }
@@ -194,7 +177,7 @@ export class Call<Result> {
   /** The error of a call that has no time left. Without a free connection, the wait was caused by the gateway's own limit. */
   #timeoutError(): UpstreamError {
     const { endpoint, connections } = this.#state;
-    const isQueued = this.#exchange === undefined && connections.inUse > 0;
+    const isQueued = this.#exchange?.grantedAt === undefined && connections.inUse > 0;
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
