@@ -132,30 +132,30 @@ const MAX_SERVERS = 100;
 const RECENT = { ttl: 60_000, updateAgeOnGet: true, ttlResolution: 1_000 };
 
 /**
- * The breakers of an endpoint: those of all players with tokens of their own, and those of each server, whose job can fail for every
- * player. There is one for each language, because the service can fail in one alone. Clients choose the languages.
+ * The breakers and retry budgets of an endpoint: those of all players with tokens of their own, and those of each server, whose job
+ * can fail for every player. There is a breaker for each language, because the service can fail in one alone. Clients choose the
+ * languages. While a more general breaker is open, a new one is too: a caller with many languages must not pass it.
  */
 export function createBreakers(now: () => number, onChange: (state: BreakerState) => void) {
-  /** While a more general breaker is open, a new one is too: a caller with many languages must not pass it. */
-  const byLanguage = (isOpen = false) => {
+  const createGroup = (isOpen = false) => {
     const ofDefault = new Breaker(now, onChange, isOpen);
-    const others = new LRUCache<string, Breaker>({ ...RECENT, max: MAX_LANGUAGES });
+    const memoMethod = () => new Breaker(now, onChange, ofDefault.state === 'open');
+    const byLanguage = new LRUCache<string, Breaker>({ ...RECENT, max: MAX_LANGUAGES, memoMethod });
     return {
-      of: (language: string | undefined): Breaker =>
-        language === undefined
-          ? ofDefault
-          : getOrAdd(others, language, () => new Breaker(now, onChange, ofDefault.state === 'open')),
-      states: () => [ofDefault, ...others.values()].map(({ state }) => state),
+      breakerOf: (language: string | undefined) => (language === undefined ? ofDefault : byLanguage.memo(language)),
+      retryBudget: createRetryBudget(now),
+      states: () => [ofDefault, ...byLanguage.values()].map(({ state }) => state),
     };
   };
-  const ofPlayers = byLanguage();
-  const ofServers = new LRUCache<string, ReturnType<typeof byLanguage>>({ ...RECENT, max: MAX_SERVERS });
+  const ofPlayers = createGroup();
+  const ofServers = new LRUCache<string, ReturnType<typeof createGroup>>({
+    ...RECENT,
+    max: MAX_SERVERS,
+    memoMethod: () => createGroup(ofPlayers.breakerOf(undefined).state === 'open'),
+  });
   return {
     /** @param server The key of a server; undefined for a caller that is bound to its player. */
-    of(language: string | undefined, server: string | undefined): Breaker {
-      if (server === undefined) return ofPlayers.of(language);
-      return getOrAdd(ofServers, server, () => byLanguage(ofPlayers.of(undefined).state === 'open')).of(language);
-    },
+    of: (server: string | undefined) => (server === undefined ? ofPlayers : ofServers.memo(server)),
     /** `open` if one is, else `half-open` if one is. */
     state(): BreakerState {
       const states = new Set([ofPlayers, ...ofServers.values()].flatMap((all) => all.states()));
@@ -164,26 +164,12 @@ export function createBreakers(now: () => number, onChange: (state: BreakerState
   };
 }
 
-function getOrAdd<Value extends object>(cache: LRUCache<string, Value>, key: string, create: () => Value): Value {
-  const existing = cache.get(key);
-  if (existing) return existing;
-  const added = create();
-  cache.set(key, added);
-  return added;
-}
-
 /** The largest and the first number of retries in the budget. */
 const MAX_SAVED_RETRIES = 10;
 /** How much each call adds: retries are at most this share of recent calls. */
 const RETRIES_PER_CALL = 0.2;
 /** How many a second are added, so that a quiet gateway retries too. */
 const RETRIES_PER_SECOND = 1;
-
-/** The budgets of an endpoint, as its breakers: that of callers bound to their players, and that of each server. */
-export function createRetryBudgets(now: () => number) {
-  const byServer = new LRUCache<string, ReturnType<typeof createRetryBudget>>({ max: MAX_SERVERS });
-  return { of: (server = '') => getOrAdd(byServer, server, () => createRetryBudget(now)) };
-}
 
 /** Limits retries, so that they do not overload a failing service, and one player whose calls fail does not use up all of them. */
 export function createRetryBudget(now: () => number) {

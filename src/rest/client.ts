@@ -4,7 +4,7 @@ import { reveal } from '../config/secret.ts';
 import { USER_AGENT } from '../egress-proxy.ts';
 import type { Json } from '../json.ts';
 import { idProblem } from '../player-id.ts';
-import { createBreakers, createRetryBudgets } from './breaker.ts';
+import { createBreakers } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import { Connections, createPoolOpener } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
@@ -49,7 +49,6 @@ export function createRestClient(options: RestClientOptions) {
     breakers: createBreakers(now, (state) => observer.breaker?.(endpoint.name, state)),
     queue: new Queue(options.connections),
     connections: new Connections(openPool, options.maxAgeMs),
-    retryBudgets: createRetryBudgets(now),
   });
   const states = {
     getPlayer: stateOf(endpoints.getPlayer),

@@ -47,6 +47,11 @@ export interface Lease {
   readonly onGrant: () => void;
 }
 
+const FLOWS: LRUCache.Options<string, Flow, Group> = {
+  max: MAX_QUEUED,
+  memoMethod: (_key, _last, { context }) => ({ group: context, leased: 0, pending: [], place: 0 }),
+};
+
 /**
  * Grants the connections of one endpoint, with flows as in fair queueing: calls of one player that hang delay nobody else's. A flow
  * is what a caller that is bound to its player calls, or what a server calls about one player. Flows take turns. A flow never has
@@ -64,10 +69,10 @@ export class Queue {
    * Two, so that the many players of a server evict no caller. No call deletes its entry, and what waits is in arrays: see
    * docs/decisions/benchmark-notes.md.
    */
-  readonly #flowsOfCallers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
-  readonly #flowsOfServers = new LRUCache<string, Flow>({ max: MAX_QUEUED });
+  readonly #flowsOfCallers = new LRUCache<string, Flow, Group>(FLOWS);
+  readonly #flowsOfServers = new LRUCache<string, Flow, Group>(FLOWS);
   readonly #boundCallers = createGroup();
-  readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS });
+  readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS, memoMethod: createGroup });
   /** The groups with flows that wait. */
   readonly #waiting: Group[] = [];
   #lastPlace = 0;
@@ -89,13 +94,13 @@ export class Queue {
     onGrant: () => void,
   ): Lease | undefined {
     const { boundCaller, server = '' } = by;
-    const current = boundCaller === undefined ? this.#groupOf(server) : this.#boundCallers;
+    const context = boundCaller === undefined ? this.#servers.memo(server) : this.#boundCallers;
     let flow: Flow | undefined;
-    if (boundCaller !== undefined) flow = flowOf(this.#flowsOfCallers, boundCaller, current);
+    if (boundCaller !== undefined) flow = this.#flowsOfCallers.memo(boundCaller, { context });
     // Calls of servers have flows while at least half of the connections are in use.
-    else if (this.leasedCount >= this.#size / 2) flow = flowOf(this.#flowsOfServers, `${server}\n${player}`, current);
+    else if (this.leasedCount >= this.#size / 2) flow = this.#flowsOfServers.memo(`${server}\n${player}`, { context });
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
-    const { group } = flow ?? { group: current };
+    const { group } = flow ?? { group: context };
     const lease: Lease = { state: 'pending', group, flow, createdAt: performance.now(), onGrant };
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
@@ -120,14 +125,6 @@ export class Queue {
     }
     // Also after one that was pending: a flow that is alone now may have more.
     this.#grantNext();
-  }
-
-  #groupOf(server: string): Group {
-    const existing = this.#servers.get(server);
-    if (existing) return existing;
-    const group = createGroup();
-    this.#servers.set(server, group);
-    return group;
   }
 
   #mayWait(group: Group): boolean {
@@ -196,11 +193,10 @@ export class Queue {
 
   #remove(lease: Lease): void {
     const { flow } = lease;
-    const at = flow?.pending.indexOf(lease) ?? -1;
-    if (!flow || at < 0) return;
+    if (!flow) return;
     this.pendingCount -= 1;
     flow.group.pending -= 1;
-    flow.pending.splice(at, 1);
+    flow.pending.splice(flow.pending.indexOf(lease), 1);
     if (flow.pending.length === 0) this.#dequeue(flow);
   }
 }
@@ -214,12 +210,4 @@ function maxOf(all: number, ofOthers: number): number {
   return ofOthers === 0
     ? Math.ceil(SHARE_OF_SERVER * all)
     : Math.max(1, Math.floor(SHARE_OF_SERVER * (all - ofOthers)));
-}
-
-function flowOf(flows: LRUCache<string, Flow>, key: string, group: Group): Flow {
-  const existing = flows.get(key);
-  if (existing) return existing;
-  const flow = { group, leased: 0, pending: [], place: 0 };
-  flows.set(key, flow);
-  return flow;
 }

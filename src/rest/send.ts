@@ -3,7 +3,7 @@
  * request has a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
 import type { Json } from '../json.ts';
-import type { Breaker, createBreakers, createRetryBudgets, Permit } from './breaker.ts';
+import type { Breaker, createBreakers, createRetryBudget, Permit } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint, PlayerUpsertRequest, TrackEventsRequest } from './endpoints.ts';
@@ -27,7 +27,6 @@ export interface EndpointState {
   queue: Queue;
   connections: Connections;
   breakers: ReturnType<typeof createBreakers>;
-  retryBudgets: ReturnType<typeof createRetryBudgets>;
   observer: Observer;
   /** How long a call may take once its first request is sent, in milliseconds. */
   timeoutMs: number;
@@ -49,6 +48,7 @@ export class Call<Result> {
   readonly #callContext: CallContext;
   readonly #decode: (body: Json) => Result;
   readonly #breaker: Breaker;
+  readonly #retryBudget: ReturnType<typeof createRetryBudget>;
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
@@ -64,7 +64,9 @@ export class Call<Result> {
     this.#content = content;
     this.#callContext = callContext;
     this.#decode = decode;
-    this.#breaker = state.breakers.of(content.lang, callContext.server);
+    const { breakerOf, retryBudget } = state.breakers.of(callContext.server);
+    this.#breaker = breakerOf(content.lang);
+    this.#retryBudget = retryBudget;
     const times = { began: performance.now(), ms: 0, queueMs: 0, attempts: 0 };
     this.#record = { endpoint: state.endpoint, ...times, status: undefined, error: undefined };
   }
@@ -74,13 +76,13 @@ export class Call<Result> {
    * `RangeError` for an id that cannot be sent.
    */
   async send(): Promise<Result | null> {
-    const { endpoint, queue, connections, createRequest, retryBudgets, observer } = this.#state;
+    const { endpoint, queue, connections, createRequest, observer } = this.#state;
     const [content, callContext] = [this.#content, this.#callContext];
     const { playerUniqueId } = content;
     const request = createRequest(endpoint, content, callContext);
     const onCancel = () => this.#cancel();
     callContext.cancellation.listeners.add(onCancel);
-    retryBudgets.of(callContext.server).earn();
+    this.#retryBudget.earn();
     try {
       for (;;) {
         this.#assertActive();
@@ -183,7 +185,7 @@ export class Call<Result> {
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { endpoint, retryBudgets, random } = this.#state;
+    const { endpoint, random } = this.#state;
     const { cancellation } = this.#callContext;
     if (cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
@@ -196,7 +198,7 @@ export class Call<Result> {
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
     const end = Math.min(this.#expiresAt, cancellation.deadline);
     if (performance.now() + delayMs >= end) return undefined;
-    return retryBudgets.of(this.#callContext.server).take(this.#content.playerUniqueId) ? delayMs : undefined;
+    return this.#retryBudget.take(this.#content.playerUniqueId) ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */
