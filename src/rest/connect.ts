@@ -29,8 +29,6 @@ export class Connections {
   #openedAt = performance.now();
   /** Pools that were replaced, until their requests are over. */
   readonly #replaced = new Set<Pool>();
-  /** How many requests have an open connection. */
-  inUse = 0;
   /** How many responses of another host came in a row. */
   #fromOtherHost = 0;
 
@@ -49,6 +47,11 @@ export class Connections {
   responded(fromOtherHost: boolean): void {
     this.#fromOtherHost = fromOtherHost ? this.#fromOtherHost + 1 : 0;
     if (this.#fromOtherHost >= REPLACE_AFTER && performance.now() - this.#openedAt >= MIN_AGE_MS) this.#replace();
+  }
+
+  /** Whether a request has an open connection. */
+  get isInUse(): boolean {
+    return [this.#pool, ...this.#replaced].some(({ stats }) => stats.running > 0);
   }
 
   #replace(): void {

@@ -110,7 +110,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const now = performance.now();
     this.#options.beforeSending(now, this.queuedAt);
     this.connectedAt = now;
-    this.#options.connections.inUse += 1;
     this.#controller = controller;
     this.sent = true;
   }
@@ -138,7 +137,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #release(): void {
-    if (this.connectedAt !== undefined) this.#options.connections.inUse -= 1;
     if (this.#lease) this.#options.queue.release(this.#lease);
   }
 

@@ -124,7 +124,7 @@ export class Call<Result> {
   /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */
   #expire(): void {
     this.#expiresAt = 0;
-    this.#exchange?.abort(this.#timeoutError());
+    this.#exchange?.abort(this.#endError());
   }
 
   #cancel(): void {
@@ -134,7 +134,7 @@ export class Call<Result> {
     const isWrite = this.#state.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (this.#exchange?.sent && goesOn) return;
-    this.#exchange?.abort(this.#cancellationError());
+    this.#exchange?.abort(this.#endError());
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
@@ -161,25 +161,17 @@ export class Call<Result> {
 
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
-    const { endpoint } = this.#state;
     const { reason, deadline } = this.#callContext.cancellation;
-    if (reason) throw this.#cancellationError();
-    if (performance.now() >= Math.min(deadline, this.#expiresAt)) throw timedOut(endpoint);
+    if (reason || performance.now() >= Math.min(deadline, this.#expiresAt)) throw this.#endError();
   }
 
-  /** Why the call ends with its operation. */
-  #cancellationError(): UpstreamError {
-    const { endpoint } = this.#state;
-    const { reason } = this.#callContext.cancellation;
-    if (reason && reason !== 'the deadline passed')
-      return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
-    return this.#timeoutError();
-  }
-
-  /** The error of a call that has no time left. Without a free connection, the wait was caused by the gateway's own limit. */
-  #timeoutError(): UpstreamError {
+  /** Why the call ends: it has no time left, or its operation was cancelled. In the queue, the gateway's own limit is the cause. */
+  #endError(): UpstreamError {
     const { endpoint, connections } = this.#state;
-    const isQueued = this.#exchange?.grantedAt === undefined && connections.inUse > 0;
+    const { reason } = this.#callContext.cancellation;
+    const isExpired = this.#expiresAt === 0 || reason === 'the deadline passed';
+    if (reason && !isExpired) return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
+    const isQueued = this.#exchange?.grantedAt === undefined && connections.isInUse;
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
