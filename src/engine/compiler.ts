@@ -8,14 +8,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import {
   type DocumentNode,
   type ExecutionResult,
-  GraphQLList,
-  GraphQLNonNull,
-  type GraphQLOutputType,
   type GraphQLSchema,
   GraphQLString,
-  getNamedType,
-  isListType,
-  isNonNullType,
   isScalarType,
   isSpecifiedScalarType,
   type OperationDefinitionNode,
@@ -140,15 +134,10 @@ function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly unkno
  * values are decoded already.
  */
 function forJit(schema: GraphQLSchema): GraphQLSchema {
-  const plain = (type: GraphQLOutputType): GraphQLOutputType => {
-    if (isNonNullType(type)) return new GraphQLNonNull(plain(type.ofType));
-    return isListType(type) ? new GraphQLList(plain(type.ofType)) : GraphQLString;
-  };
   return mapSchema(schema, {
     [MapperKind.OBJECT_FIELD]({ resolve, ...field }) {
-      const scalar = getNamedType(field.type);
-      const isCustom = isScalarType(scalar) && !isSpecifiedScalarType(scalar);
-      const type = isCustom ? plain(field.type) : field.type;
+      const isCustom = isScalarType(field.type) && !isSpecifiedScalarType(field.type);
+      const type = isCustom ? GraphQLString : field.type;
       return field.extensions?.[SCOPE_ALONE] === undefined && resolve
         ? { ...field, type, resolve }
         : { ...field, type };
