@@ -80,8 +80,7 @@ export function createContext(options: SharedContext, start: OperationStart): Co
   const callContext: CallContext = {
     requestId,
     cancellation,
-    boundCaller: caller.isServer ? undefined : caller.key,
-    server: caller.isServer ? caller.key : undefined,
+    caller,
     traceHeaders: record.trace.headers,
     onCall(ended, playerUniqueId) {
       record.calls.push(ended);

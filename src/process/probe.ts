@@ -62,9 +62,9 @@ async function probeRest({ rest }: Config, languages: readonly string[]): Promis
   if (!baseUrl) return [];
   const timeoutMs = Math.min(rest.timeoutMs, MAX_CALL_MS);
   const cancellation = new Cancellation(performance.now() + 3 * timeoutMs); // No more calls follow each other.
-  const context: CallContext = { cancellation, requestId: `probe-${randomUUID()}` };
   // Nobody has this id, and a read creates no player.
-  const id = context.requestId;
+  const id = `probe-${randomUUID()}`;
+  const context: CallContext = { cancellation, requestId: id, caller: { key: id, isServer: true } };
   async function ask(
     read: (client: RestClient) => Promise<unknown>,
     other: Partial<typeof rest> = {},

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Caller } from '../caller.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 export type BreakerState = 'closed' | 'half-open' | 'open';
@@ -154,8 +155,7 @@ export function createBreakers(now: () => number, onChange: (state: BreakerState
     memoMethod: () => createGroup(ofPlayers.breakerOf(undefined).state === 'open'),
   });
   return {
-    /** @param server The key of a server; undefined for a caller that is bound to its player. */
-    of: (server: string | undefined) => (server === undefined ? ofPlayers : ofServers.memo(server)),
+    of: ({ key, isServer }: Pick<Caller, 'key' | 'isServer'>) => (isServer ? ofServers.memo(key) : ofPlayers),
     /** `open` if one is, else `half-open` if one is. */
     state(): BreakerState {
       const states = new Set([ofPlayers, ...ofServers.values()].flatMap((all) => all.states()));

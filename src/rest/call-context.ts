@@ -1,3 +1,4 @@
+import type { Caller } from '../caller.ts';
 import type { Cancellation } from '../cancellation.ts';
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { BreakerState } from './breaker.ts';
@@ -10,10 +11,7 @@ export interface CallContext {
   readonly requestId: string;
   /** What is read of the responses; the rest is not decoded. Set by engine/apollo.ts before any resolver runs. */
   wanted?: Wanted;
-  /** The key of a caller that is bound to its player; absent for a server. */
-  readonly boundCaller?: string | undefined;
-  /** The key of a server, which has `any-player`; absent for a caller that is bound to its player. */
-  readonly server?: string | undefined;
+  readonly caller: Pick<Caller, 'key' | 'isServer'>;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called with every call when it is over, successful or not, and the player that it is about. */

@@ -36,7 +36,7 @@ interface ExchangeOptions {
   queue: Queue;
   connections: Connections;
   request: UpstreamRequest;
-  by: Pick<CallContext, 'boundCaller' | 'server'>;
+  caller: CallContext['caller'];
   /** The player that the call is about. */
   playerUniqueId: string;
   /** Called when a connection is open and nothing is written yet. If it throws an `UpstreamError`, that is the response. */
@@ -79,8 +79,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    const { endpoint, queue, by, playerUniqueId } = options;
-    this.#lease = queue.lease(by, playerUniqueId, () => {
+    const { endpoint, queue, caller, playerUniqueId } = options;
+    this.#lease = queue.lease(caller, playerUniqueId, () => {
       this.grantedAt = performance.now();
       atEndOfCallback(() => this.#dispatch());
     });
@@ -142,9 +142,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #respond(body: Buffer): void {
     const response = { status: this.#status, headers: this.#headers, body };
-    const { by, playerUniqueId } = this.#options;
+    const { caller, playerUniqueId } = this.#options;
     if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
-    else void takeTurn(by.boundCaller ?? playerUniqueId).then(() => this.#resolve(response));
+    else void takeTurn(caller.isServer ? playerUniqueId : caller.key).then(() => this.#resolve(response));
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */

@@ -1,5 +1,6 @@
 /* Which call to an endpoint gets the next of its connections. */
 import { LRUCache } from 'lru-cache';
+import type { CallContext } from './call-context.ts';
 
 /** How many calls to one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
@@ -85,20 +86,14 @@ export class Queue {
 
   /**
    * Asks for a connection for a call about a player; undefined when too many wait.
-   * @param by The key of a caller that is bound to its player, or of a server; see CallContext.
    * @param onGrant Called when the call has its connection, perhaps at once.
    */
-  lease(
-    by: { boundCaller?: string | undefined; server?: string | undefined },
-    player: string,
-    onGrant: () => void,
-  ): Lease | undefined {
-    const { boundCaller, server = '' } = by;
-    const context = boundCaller === undefined ? this.#servers.memo(server) : this.#boundCallers;
+  lease({ key, isServer }: CallContext['caller'], player: string, onGrant: () => void): Lease | undefined {
+    const context = isServer ? this.#servers.memo(key) : this.#boundCallers;
     let flow: Flow | undefined;
-    if (boundCaller !== undefined) flow = this.#flowsOfCallers.memo(boundCaller, { context });
+    if (!isServer) flow = this.#flowsOfCallers.memo(key, { context });
     // Calls of servers have flows while at least half of the connections are in use.
-    else if (this.leasedCount >= this.#size / 2) flow = this.#flowsOfServers.memo(`${server}\n${player}`, { context });
+    else if (this.leasedCount >= this.#size / 2) flow = this.#flowsOfServers.memo(`${key}\n${player}`, { context });
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
     const { group } = flow ?? { group: context };
     const lease: Lease = { state: 'pending', group, flow, createdAt: performance.now(), onGrant };

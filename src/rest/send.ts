@@ -64,7 +64,7 @@ export class Call<Result> {
     this.#content = content;
     this.#callContext = callContext;
     this.#decode = decode;
-    const { breakerOf, retryBudget } = state.breakers.of(callContext.server);
+    const { breakerOf, retryBudget } = state.breakers.of(callContext.caller);
     this.#breaker = breakerOf(content.lang);
     this.#retryBudget = retryBudget;
     const times = { began: performance.now(), ms: 0, queueMs: 0, attempts: 0 };
@@ -88,7 +88,15 @@ export class Call<Result> {
         this.#assertActive();
         const permit = this.#breaker.admit(playerUniqueId);
         const beforeSending = (now: number, queuedAt: number) => this.#beforeSending(permit, now, queuedAt);
-        const options = { endpoint, queue, connections, request, by: callContext, playerUniqueId, beforeSending };
+        const options = {
+          endpoint,
+          queue,
+          connections,
+          request,
+          caller: callContext.caller,
+          playerUniqueId,
+          beforeSending,
+        };
         const exchange = new Exchange(options);
         this.#exchange = exchange;
         const meaning = this.#endAttempt(permit, exchange, await exchange.response);

@@ -8,7 +8,7 @@ import { resultOf } from '../../src/rest/response.ts';
 import { UpstreamError } from '../../src/rest/upstream-error.ts';
 import { atEnd } from '../kit/at-end.ts';
 import type { Answer, EndpointName } from '../kit/upstream.ts';
-import { CALLS, failure, operation, read, startWithClock, track } from './setup.ts';
+import { bound, CALLS, failure, operation, read, server, startWithClock, track } from './setup.ts';
 
 /** Events of this many players, one after the other, which are not retried. */
 async function fail(rest: RestClient, players = 10): Promise<void> {
@@ -121,8 +121,8 @@ test.each<[failing: EndpointName, answer: Answer]>([
 
 test('a server whose calls fail for every player has a breaker of its own: those of others go on, in every language', async () => {
   const { upstream, rest, seen } = await startWithClock();
-  const readFor = (server: string | undefined, id: string, lang?: string) =>
-    rest.getPlayer(id, lang, operation({ server }));
+  const readFor = (job: string | undefined, id: string, lang?: string) =>
+    rest.getPlayer(id, lang, operation({ caller: job ? server(job) : bound(id) }));
   upstream.on('GET /player', ({ path }) => (path.includes('failing') ? failed : 'usual'));
   for (let player = 0; player < 25; player += 1) await failure(readFor('job', `failing-${player}`));
   expect(seen.breaker).toEqual(['open']);
@@ -136,7 +136,7 @@ test('a server whose calls fail for every player has a breaker of its own: those
 
 test('a language in which every read fails has a breaker of its own: reads in others go on', async () => {
   const { upstream, rest, seen, clock } = await startWithClock();
-  const readIn = (lang: string | undefined, id: string) => rest.getPlayer(id, lang, operation());
+  const readIn = (lang: string | undefined, id: string) => rest.getPlayer(id, lang, operation({ caller: bound(id) }));
   const states = () => [...rest.health().breakers.values()].filter((state) => state !== 'closed');
   upstream.on('GET /player', ({ headers }) => (headers['lang'] === 'nl' ? failed : 'usual'));
   for (let player = 0; player < 25; player += 1) await failure(readIn('nl', `p${player}`));
@@ -154,7 +154,7 @@ test('a language in which every read fails has a breaker of its own: reads in ot
 
 test('while the default language fails, reads in languages that nobody asked for begin with one trial each', async () => {
   const { upstream, rest, clock } = await startWithClock();
-  const readIn = (lang: string | undefined, id: string) => rest.getPlayer(id, lang, operation());
+  const readIn = (lang: string | undefined, id: string) => rest.getPlayer(id, lang, operation({ caller: bound(id) }));
   upstream.on('GET /player', failed);
   for (let player = 0; player < 15; player += 1) await failure(readIn(undefined, `p${player}`));
   upstream.forget();
@@ -378,9 +378,13 @@ test('reads of players in 100 languages do not evict the open breaker of a serve
     () => 0,
     () => undefined,
   );
-  const breakerOf = (language?: string, server?: string) => breakers.of(server).breakerOf(language);
-  const ofShop = () => breakerOf(undefined, 'shop');
+  const breakerOf = (language?: string, caller = bound('own')) => breakers.of(caller).breakerOf(language);
+  const ofShop = () => breakerOf(undefined, server('shop'));
   for (let n = 0; n < 10; n += 1) ofShop().end(ofShop().admit(`player-${n}`), 'failure');
   for (let n = 0; n < 100; n += 1) breakerOf(`language-${n}`);
-  expect([ofShop().state, breakerOf('en', 'shop').state, breakerOf('en').state]).toEqual(['open', 'open', 'closed']);
+  expect([ofShop().state, breakerOf('en', server('shop')).state, breakerOf('en').state]).toEqual([
+    'open',
+    'open',
+    'closed',
+  ]);
 });

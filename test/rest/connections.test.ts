@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { Secret } from '../../src/config/secret.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { until } from '../kit/until.ts';
-import { failure, operation, read, start, track } from './setup.ts';
+import { bound, failure, operation, read, start, track } from './setup.ts';
 
 /** How many connections there are, and how many calls are made at once. */
 const LOADS = [
@@ -37,9 +37,9 @@ test('after a pause that is longer than the age of a connection, the only one is
 test('when calls that wait are given up, others get the connections that are theirs then', async () => {
   const { upstream, rest } = await start({ connections: 16 });
   upstream.on('GET /player', { fault: 'hang' });
-  const readMany = (boundCaller: string, count: number) => {
-    const op = operation({ boundCaller });
-    return { op, reads: Array.from({ length: count }, (_, n) => failure(read(rest, `${boundCaller}-${n}`, op))) };
+  const readMany = (caller: string, count: number) => {
+    const op = operation({ caller: bound(caller) });
+    return { op, reads: Array.from({ length: count }, (_, n) => failure(read(rest, `${caller}-${n}`, op))) };
   };
   // Alone it has half of them, and others a quarter while it waits for more.
   const [ended, hanging, leaving] = [readMany('first', 4), readMany('first', 4), readMany('first', 2)];
@@ -65,10 +65,8 @@ test('for the breaker, the time in the queue is none in which a connection was o
   const { rest, seen } = await start(options);
   const callers = Array.from({ length: 20 }, (_, n) => `caller-${n}`);
   // All about one player, so that they do not open the breaker.
-  const first = callers.map((boundCaller) => failure(read(rest, 'p', operation({ boundCaller, inMs: 3_800 }))));
-  const second = callers.map((boundCaller) =>
-    failure(read(rest, boundCaller, operation({ boundCaller, inMs: 5_500 }))),
-  );
+  const first = callers.map((id) => failure(read(rest, 'p', operation({ caller: bound(id), inMs: 3_800 }))));
+  const second = callers.map((id) => failure(read(rest, id, operation({ caller: bound(id), inMs: 5_500 }))));
   for (const result of await Promise.all([...first, ...second]))
     expect(result).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   expect(seen.breaker).toEqual([]);

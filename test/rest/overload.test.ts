@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { until } from '../kit/until.ts';
-import { failure, operation, read, start, track } from './setup.ts';
+import { bound, failure, operation, read, server, start, track } from './setup.ts';
 
 const overloaded = { code: 'OVERLOADED', retryable: true, retryAfterMs: 1_000, status: undefined };
 
@@ -27,9 +27,9 @@ test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; oth
   await held.arrived;
   const leaving = Array.from({ length: 100 }, () => operation({ inMs: 60_000 }));
   // One server alone may have 8,750 of them.
-  const by = (id: string, n: number) => (n < 87 ? { server: 'shop' } : { boundCaller: id });
+  const by = (id: string, n: number) => (n < 87 ? server('shop') : bound(id));
   const waiting = leaving.flatMap((op, n) =>
-    Array.from({ length: 100 }, (_, m) => failure(read(rest, `q${n}-${m}`, { ...op, ...by(`q${n}-${m}`, n) }))),
+    Array.from({ length: 100 }, (_, m) => failure(read(rest, `q${n}-${m}`, { ...op, caller: by(`q${n}-${m}`, n) }))),
   );
   const rejected = await failure(read(rest, 'p3', operation({ inMs: 60_000 })));
   expect(rejected).toEqual({ ...overloaded, outcome: undefined });
@@ -56,7 +56,7 @@ test('a caller that opens and leaves operations, or has very many, leaves room i
   await held.arrived;
   let overloaded = 0;
   const many = (count: number) => {
-    const op = operation({ boundCaller: 'greedy', inMs: 60_000 });
+    const op = operation({ caller: bound('greedy'), inMs: 60_000 });
     const note = ({ code }: { code: string }) => {
       if (code === 'OVERLOADED') overloaded += 1;
     };
@@ -75,7 +75,7 @@ test('a caller that opens and leaves operations, or has very many, leaves room i
   expect(overloaded).toBe(0);
   const leave = many(4_000);
   await until(() => overloaded >= 1_500);
-  const other = failure(read(rest, 'other', operation({ boundCaller: 'other', inMs: 60_000 }))).catch(String);
+  const other = failure(read(rest, 'other', operation({ caller: bound('other'), inMs: 60_000 }))).catch(String);
   await until(() => rest.health().queued === 2_501);
   await leave();
   held.release();
@@ -126,15 +126,16 @@ test('the time of a call begins when its request leaves the queue', async () => 
   expect(seen.breaker).toEqual([]);
 });
 
-const FLOWS: [whose: string, playerOf: (n: number) => string, caller: string | undefined, connections: number][] = [
-  ['of a caller that is bound to its player', (n) => `slow-${n}`, 'caller', 2],
-  ['of servers about one player', () => 'slow', undefined, 3],
+type Caller = ReturnType<typeof server>;
+const FLOWS: [whose: string, playerOf: (n: number) => string, caller: Caller, connections: number][] = [
+  ['of a caller that is bound to its player', (n) => `slow-${n}`, bound('caller'), 2],
+  ['of servers about one player', () => 'slow', server('tests'), 3],
 ];
 
-test.each(FLOWS)('hanging reads %s leave a connection to others', async (_whose, playerOf, boundCaller, taken) => {
+test.each(FLOWS)('hanging reads %s leave a connection to others', async (_whose, playerOf, caller, taken) => {
   const { upstream, rest } = await start({ connections: 4 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
-  const ops = Array.from({ length: 40 }, () => operation({ boundCaller }));
+  const ops = Array.from({ length: 40 }, () => operation({ caller }));
   const slow = ops.map((op, n) => failure(read(rest, playerOf(n), op)));
   await upstream.received(taken);
   for (const id of ['one', 'two', 'three']) await read(rest, id);
@@ -146,12 +147,12 @@ test.each(FLOWS)('hanging reads %s leave a connection to others', async (_whose,
 });
 
 test.each([
-  ['of one caller that is bound to its player take half of the connections', 'caller', 2],
-  ['of servers about many players take all, in their order', undefined, 4],
-])('reads %s', async (_how, boundCaller, taken) => {
+  ['of one caller that is bound to its player take half of the connections', bound('caller'), 2],
+  ['of servers about many players take all, in their order', server('tests'), 4],
+])('reads %s', async (_how, caller, taken) => {
   const { upstream, rest } = await start({ connections: 4 });
   const held = Array.from({ length: taken }, () => upstream.hold('GET /player'));
-  const reads = Array.from({ length: 40 }, (_, n) => read(rest, `player-${n}`, operation({ boundCaller })));
+  const reads = Array.from({ length: 40 }, (_, n) => read(rest, `player-${n}`, operation({ caller })));
   await Promise.all(held.map(({ arrived }) => arrived));
   expect(rest.health()).toMatchObject({ active: taken, queued: 40 - taken });
   for (const { release } of held) release();
@@ -163,7 +164,7 @@ test.each([
 test('servers whose reads of many players hang leave connections, and places in the queue, to other callers', async () => {
   const { upstream, rest } = await start({ connections: 16, timeoutMs: 60_000 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
-  const jobs = ['job', 'export'].map((server) => operation({ server, inMs: 60_000 }));
+  const jobs = ['job', 'export'].map((key) => operation({ caller: server(key), inMs: 60_000 }));
   const readAll = (by: (typeof jobs)[number] | undefined) =>
     Array.from({ length: 9_000 }, (_, n) => failure(read(rest, `slow-${n}`, by)));
   const slow = readAll(jobs[0]);
@@ -172,8 +173,8 @@ test('servers whose reads of many players hang leave connections, and places in 
   slow.push(...readAll(jobs[1]));
   await upstream.received(15);
   expect(rest.health()).toMatchObject({ active: 15, queued: 8_750 + 1_093 });
-  for (const who of [{ server: 'shop' }, { boundCaller: 'own' }, { server: 'desk' }]) {
-    await Promise.all([1, 2, 3].map((n) => read(rest, `p${n}`, operation(who))));
+  for (const who of [server('shop'), bound('own'), server('desk')]) {
+    await Promise.all([1, 2, 3].map((n) => read(rest, `p${n}`, operation({ caller: who }))));
   }
   expect(upstream.calls().filter((call) => call.includes('/slow-'))).toHaveLength(15);
   for (const job of jobs) job.abort();
@@ -184,7 +185,7 @@ test('servers whose reads of many players hang leave connections, and places in 
 test('calls of a server about 10,000 players free no connection for a caller that has its share', async () => {
   const { upstream, rest } = await start({ connections: 4, timeoutMs: 60_000 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
-  const op = operation({ boundCaller: 'greedy', inMs: 60_000 });
+  const op = operation({ caller: bound('greedy'), inMs: 60_000 });
   const slow = ['slow-1', 'slow-2'].map((id) => failure(read(rest, id, op)));
   await upstream.received(2);
   const others = Array.from({ length: 50 }, (_, n) => n);
@@ -200,14 +201,14 @@ test('while another caller waits, none gets more than a quarter of the connectio
   const { upstream, rest } = await start({ connections: 16 });
   upstream.on('GET /player', ({ playerUniqueId: id }) => (id?.startsWith('slow') ? { fault: 'hang' } : 'usual'));
   const readSlow = async (name: string, taken: number) => {
-    const op = operation({ boundCaller: name });
+    const op = operation({ caller: bound(name) });
     const reads = Array.from({ length: 20 }, (_, n) => failure(read(rest, `slow-${name}-${n}`, op)));
     await upstream.received(taken);
     return { op, reads };
   };
   const alone = await readSlow('alone', 8);
   const beside = await readSlow('beside', 8 + 4);
-  await read(rest, 'third', operation({ boundCaller: 'third' }));
+  await read(rest, 'third', operation({ caller: bound('third') }));
   expect(rest.health()).toMatchObject({ active: 12, queued: 28 });
   const callsOf = (name: string) => upstream.calls().filter((call) => call.includes(`/${name}`)).length;
   expect([callsOf('slow-alone'), callsOf('slow-beside'), callsOf('third')]).toEqual([8, 4, 1]);
@@ -222,13 +223,13 @@ test('while another caller waits, none gets more than a quarter of the connectio
 test('callers take turns, and calls that were given up take none', async () => {
   const { upstream, rest } = await start({ connections: 1 });
   const held = upstream.hold('GET /player');
-  const first = read(rest, 'first', operation({ boundCaller: 'one' }));
+  const first = read(rest, 'first', operation({ caller: bound('one') }));
   await held.arrived;
-  const op = operation({ boundCaller: 'one' });
+  const op = operation({ caller: bound('one') });
   const left = Array.from({ length: 5 }, (_, n) => failure(read(rest, `left-${n}`, op)));
   const calls = [1, 2, 3].flatMap((n) => [
-    read(rest, `one-${n}`, operation({ boundCaller: 'one' })),
-    read(rest, `other-${n}`, operation({ boundCaller: 'other' })),
+    read(rest, `one-${n}`, operation({ caller: bound('one') })),
+    read(rest, `other-${n}`, operation({ caller: bound('other') })),
   ]);
   await until(() => rest.health().queued === 11);
   op.abort();

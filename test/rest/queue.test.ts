@@ -1,24 +1,25 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { Queue } from '../../src/rest/queue.ts';
+import { bound, server } from './setup.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Of a call about one player, that of its caller, or p1; undefined when it is refused. */
-const leaseOf = (queue: Queue, by: { boundCaller?: string; server?: string }, player = by.boundCaller ?? 'p1') =>
-  queue.lease(by, player, () => undefined);
+/** Of a call about one player; undefined when it is refused. */
+const leaseOf = (queue: Queue, caller: ReturnType<typeof server>, player = caller.key) =>
+  queue.lease(caller, player, () => undefined);
 const release = (queue: Queue, lease: ReturnType<typeof leaseOf>) => lease && queue.release(lease);
 
 test('a server that was evicted and calls again is counted as before, so its calls can wait', () => {
   const queue = new Queue(4);
-  const held = [1, 2, 3, 4].map((n) => leaseOf(queue, { boundCaller: `own-${n}` }));
+  const held = [1, 2, 3, 4].map((n) => leaseOf(queue, bound(`own-${n}`)));
   expect(held.map((lease) => lease?.state)).toEqual(Array(4).fill('granted'));
-  const giveUp = () => release(queue, leaseOf(queue, { server: 'shop' }));
+  const giveUp = () => release(queue, leaseOf(queue, server('shop')));
   giveUp();
-  for (let n = 0; n < 1_000; n += 1) release(queue, leaseOf(queue, { server: `other-${n}` }));
+  for (let n = 0; n < 1_000; n += 1) release(queue, leaseOf(queue, server(`other-${n}`)));
   for (let n = 0; n < 9_000; n += 1) giveUp();
-  expect(leaseOf(queue, { server: 'shop' })?.state).toBe('pending');
+  expect(leaseOf(queue, server('shop'))?.state).toBe('pending');
   for (const lease of held) release(queue, lease);
   expect([queue.leasedCount, queue.pendingCount]).toEqual([1, 0]);
 });
@@ -26,7 +27,7 @@ test('a server that was evicted and calls again is counted as before, so its cal
 test('while callers wait longer than a second, four of them may wait for each connection; otherwise all may', () => {
   const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
   const queue = new Queue(2);
-  const ask = (id: string) => leaseOf(queue, { boundCaller: id });
+  const ask = (id: string) => leaseOf(queue, bound(id));
   const states = (count: number, name: string) => Array.from({ length: count }, (_, n) => ask(`${name}-${n}`)?.state);
   const [first] = [ask('first'), ask('second')];
   expect(states(7, 'early')).toEqual(Array(7).fill('pending'));
@@ -36,7 +37,7 @@ test('while callers wait longer than a second, four of them may wait for each co
   clock.mockReturnValue(2_002);
   expect(ask('late')).toBeUndefined();
   // A server has a limit of its own.
-  expect(leaseOf(queue, { server: 'shop' })?.state).toBe('pending');
+  expect(leaseOf(queue, server('shop'))?.state).toBe('pending');
   release(queue, first);
   expect(queue.leasedCount).toBe(2);
 });
@@ -44,8 +45,7 @@ test('while callers wait longer than a second, four of them may wait for each co
 test('of a full pool, players and a server that both always wait have about half each', () => {
   const queue = new Queue(8);
   const counts = { own: 0, shop: 0 };
-  const ask = (n: number) =>
-    n % 2 ? leaseOf(queue, { boundCaller: `own-${n}` }) : leaseOf(queue, { server: 'shop' }, `p${n}`);
+  const ask = (n: number) => (n % 2 ? leaseOf(queue, bound(`own-${n}`)) : leaseOf(queue, server('shop'), `p${n}`));
   let waiting = Array.from({ length: 48 }, (_, n) => ({ n, lease: ask(n) }));
   for (let step = 48; step < 1_048; step += 1) {
     const done = waiting.find(({ lease }) => lease?.state === 'granted');

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createRetryBudget } from '../../src/rest/breaker.ts';
 import { until } from '../kit/until.ts';
 import type { Answer, EndpointName, Upstream } from '../kit/upstream.ts';
-import { CALLS, failure, operation, read, start, startWithClock } from './setup.ts';
+import { CALLS, failure, operation, read, server, start, startWithClock } from './setup.ts';
 
 const unavailable = { code: 'UPSTREAM_UNAVAILABLE' };
 /** The service is back as soon as a call is to be sent again. */
@@ -174,14 +174,14 @@ test('a server whose reads fail for some of its players leaves retries to player
     failed.add(id);
     return Number(id.slice(1)) < 200 ? { status: 502 } : 'usual';
   });
-  const job = operation({ server: 'job' });
+  const job = operation({ caller: server('job') });
   // Two reads of players that are well for each one that fails, so no breaker opens.
   for (let id = 100; id < 130; id += 1) {
     await Promise.all([read(rest, `p${id + 100}`, job), read(rest, `p${id + 200}`, job)]);
     await failure(read(rest, `p${id}`, job));
   }
   expect([seen.breaker, seen.retries.length]).toEqual([[], 27]);
-  for (const [n, op] of [operation(), operation({ server: 'shop' })].entries())
+  for (const [n, op] of [operation(), operation({ caller: server('shop') })].entries())
     expect(await read(rest, `p${n + 1}`, op)).toMatchObject({ id: `p${n + 1}` });
 });
 

@@ -33,13 +33,17 @@ export async function startWithClock(options: Partial<RestClientOptions> = {}) {
   return { ...(await start({ now: () => clock.ms, ...options })), clock };
 }
 
-/** An operation with ten seconds of time and no end of calls, what its calls reported, and `abort`: its client goes away. */
+/** Callers: one that is bound to its player, and one with `any-player`. */
+export const bound = (key: string) => ({ key, isServer: false });
+export const server = (key: string) => ({ key, isServer: true });
+
+/** An operation, of a server unless `caller` says otherwise, with ten seconds of time and no end of calls, what its calls reported, and `abort`: its client goes away. */
 export function operation({ inMs = 10_000, ...overrides }: Partial<CallContext> & { inMs?: number } = {}) {
   const cancellation = new Cancellation(performance.now() + inMs);
   atEnd(() => cancellation.end());
   const records: CallRecord[] = [];
   return {
-    ...{ cancellation, requestId: 'request-1', records },
+    ...{ cancellation, requestId: 'request-1', records, caller: server('tests') },
     onCall: (record: CallRecord) => void records.push(record),
     abort: () => cancellation.cancel('the client disconnected'),
     ...overrides,
