@@ -3,7 +3,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import { ClientError, type WriteOutcome } from '../errors.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
-import { UpstreamError } from '../rest/upstream-error.ts';
+import { refusesInput, UpstreamError } from '../rest/upstream-error.ts';
 import type { LoaderDependencies } from './loaders/loader.ts';
 
 /** A problem that the caller can correct in the input of a mutation. */
@@ -94,9 +94,8 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
         // The earlier operation with this idempotency key is under way: unknown yet, and safe to repeat.
         const isUnderWay = error instanceof ClientError && error.extensions['retryable'] === true;
         repeatable &&= isUnderWay || outcome === 'NOT_DONE';
-        const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
         // After an attempt that may have been done, the refusal of a later one says nothing.
-        if (!isRefused || outcome !== 'NOT_DONE' || (error.status !== 400 && error.status !== 422)) throw error;
+        if (!refusesInput(error) || outcome !== 'NOT_DONE') throw error;
         report(error, callContext.requestId, caller.name);
         const code = error.serviceCode === undefined ? '' : `, code ${error.serviceCode}`;
         const message = `The referral and rewards service refused this input (status ${error.status}${code}).`;

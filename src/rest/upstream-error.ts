@@ -26,6 +26,12 @@ export class UpstreamError extends Error {
 
 type UpstreamErrorOptions = Partial<Omit<UpstreamError, 'name' | 'message' | 'stack' | 'code'>>;
 
+/** Whether the service refuses what was sent. A busy player is a 422 too, with another code. */
+export const refusesInput = (error: unknown): error is UpstreamError =>
+  error instanceof UpstreamError &&
+  error.code === 'UPSTREAM_REJECTED' &&
+  (error.status === 400 || error.status === 422);
+
 /** Not sent, because all connections of the endpoint were in use. */
 export function noConnection({ name }: Endpoint): UpstreamError {
   const options = { retryable: true, retryAfterMs: 1_000, skipped: true };

@@ -1,5 +1,5 @@
 import type { Player } from '../../rest/decode/player.ts';
-import { UpstreamError } from '../../rest/upstream-error.ts';
+import { refusesInput } from '../../rest/upstream-error.ts';
 import { createLoader, type LoaderDependencies } from './loader.ts';
 
 interface PlayerKey {
@@ -25,9 +25,7 @@ export function createPlayerLoader({ rest, callContext, budget, onBatch }: Loade
     const player = loader.load({ playerUniqueId, lang });
     if (lang === undefined) return player;
     return player.catch((error: unknown) => {
-      // A busy player is a 422 too, but not a refusal.
-      const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
-      if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
+      if (!refusesInput(error)) throw error;
       const [primary] = lang.toLowerCase().split('-', 1);
       return load({ playerUniqueId, lang: primary === lang ? undefined : primary });
     });
