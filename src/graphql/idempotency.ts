@@ -4,10 +4,9 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { Caller } from '../caller.ts';
-import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
-import type { CallContext } from '../rest/call-context.ts';
+import { type CallContext, Cancellation } from '../rest/call-context.ts';
 import type { Found, IdempotencyStore } from './idempotency-store.ts';
 import { InputRefused, outcomeOf, userErrorAt } from './writes.ts';
 

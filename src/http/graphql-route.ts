@@ -3,7 +3,6 @@ import { type ApolloServer, HeaderMap, type HTTPGraphQLResponse } from '@apollo/
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../access/authenticate.ts';
 import type { Caller } from '../caller.ts';
-import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { SHOW_COST } from '../engine/apollo.ts';
 import type { createTextCheck } from '../engine/check-text.ts';
@@ -11,6 +10,7 @@ import { formatError } from '../engine/format-error.ts';
 import { MAX_RESPONSE, refuseLength } from '../engine/response.ts';
 import { type Context, createContext, type SharedContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
+import { Cancellation } from '../rest/call-context.ts';
 import { batchPerTurn } from '../turns.ts';
 import { CLIENT_GONE, checkContent, hasBody, parseBodies, readBody, responseType } from './body.ts';
 import { GRAPHQL_PATH } from './error-responses.ts';

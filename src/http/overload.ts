@@ -99,9 +99,9 @@ export interface Slot {
 
 /**
  * Bounds the requests in flight, and the bytes of their bodies and responses.
- * @param max How many requests all callers may have in flight, and alone one bound to its player, and one with `any-player`. Beside
- * others, a caller has this share of what they leave, so that several callers leave some for the rest. One with `any-player` has at
- * least as many as a player alone: while players use all, they leave nothing.
+ * @param max How many requests may be in flight: `all` of all callers; of a caller that is alone, `player`, or `server` with
+ * `any-player`. Beside others, a caller may have the same share of what these leave, so that some are left for the next one. With
+ * `any-player` it may always have `player`, because players can use all.
  */
 export function createSlots(max: Config['concurrent'], isUnderPressure: () => boolean) {
   const all = { requests: 0, bytes: 0 };

@@ -41,7 +41,7 @@ export interface CallContent {
   body?: PlayerUpsertRequest | TrackEventsRequest;
 }
 
-/** One call: the loop of its attempts. In one async function, because thousands can wait: 3.4 KB each, 5.0 KB with four. */
+/** One call with its retries. They are in one async function, because thousands can wait: with four functions, each took 5.0 KB. */
 export class Call<Result> {
   readonly #state: EndpointState;
   readonly #content: CallContent;

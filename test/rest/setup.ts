@@ -1,7 +1,6 @@
-import { Cancellation } from '../../src/cancellation.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
+import { type CallContext, type CallRecord, Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/upstream-error.ts';
 import { atEnd } from '../kit/at-end.ts';

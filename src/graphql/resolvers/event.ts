@@ -1,8 +1,8 @@
 import { type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { rejectionReason } from '../../access/rules.ts';
-import type { Cancellation } from '../../cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers, TrackEventsInput } from '../../generated/graphql.ts';
+import type { Cancellation } from '../../rest/call-context.ts';
 import type { TrackEventsRequest } from '../../rest/endpoints.ts';
 import type { Context } from '../context.ts';
 import { eventProblems } from '../input.ts';
