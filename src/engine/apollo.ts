@@ -25,11 +25,10 @@ import { takeTurn } from '../turns.ts';
 import type { Compiler } from './compiler.ts';
 import type { findDeprecatedInputs } from './deprecated.ts';
 import { type CachedOperation, type DocumentStore, onlyWith } from './documents.ts';
-import { addHint, formatError, isIntended } from './format-error.ts';
 import { MAX_ADDED_IN_TURN, type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { type Size, withDefaults } from './operation-size.ts';
 import { planOf } from './plan.ts';
-import { completeResponse, formatResult } from './response.ts';
+import { addHint, completeResponse, formatError, formatResult, isIntended } from './response.ts';
 
 /** The header with which a client asks for the cost of its operation in `extensions`. */
 export const SHOW_COST = 'x-operation-cost';

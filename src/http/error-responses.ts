@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
-import { formatError } from '../engine/format-error.ts';
+import { formatError } from '../engine/response.ts';
 import { badRequest, ClientError, requestError } from '../errors.ts';
 import { responseType } from './body.ts';
 
