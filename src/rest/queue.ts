@@ -89,13 +89,14 @@ export class Queue {
    * @param onGrant Called when the call has its connection, perhaps at once.
    */
   lease({ key, isServer }: CallContext['caller'], player: string, onGrant: () => void): Lease | undefined {
-    const context = isServer ? this.#servers.memo(key) : this.#boundCallers;
+    const current = isServer ? this.#servers.memo(key) : this.#boundCallers;
     let flow: Flow | undefined;
-    if (!isServer) flow = this.#flowsOfCallers.memo(key, { context });
+    if (!isServer) flow = this.#flowsOfCallers.memo(key, { context: current });
     // Calls of servers have flows while at least half of the connections are in use.
-    else if (this.leasedCount >= this.#size / 2) flow = this.#flowsOfServers.memo(`${key}\n${player}`, { context });
+    else if (this.leasedCount >= this.#size / 2)
+      flow = this.#flowsOfServers.memo(`${key}\n${player}`, { context: current });
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
-    const { group } = flow ?? { group: context };
+    const { group } = flow ?? { group: current };
     const lease: Lease = { state: 'pending', group, flow, createdAt: performance.now(), onGrant };
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);

@@ -373,12 +373,25 @@ test('a trial that fails late does not delay the next one: there is one each sec
   expect(() => admitAt(6_999)).toThrow('the breaker is open');
 });
 
-test('reads of players in 100 languages do not evict the open breaker of a server', () => {
+/** What returns the breaker of a language and a caller; without arguments, the one of all players with tokens of their own. */
+function startBreakers() {
   const breakers = createBreakers(
     () => 0,
     () => undefined,
   );
-  const breakerOf = (language?: string, caller = bound('own')) => breakers.of(caller).breakerOf(language);
+  return (language?: string, caller = bound('own')) => breakers.of(caller).breakerOf(language);
+}
+
+test('while the breaker of players with tokens of their own is open, that of a new server is too, not that of an older one', () => {
+  const breakerOf = startBreakers();
+  const ofOlder = breakerOf(undefined, server('older'));
+  for (let n = 0; n < 10; n += 1) breakerOf().end(breakerOf().admit(`player-${n}`), 'failure');
+  const ofNew = breakerOf(undefined, server('new'));
+  expect([breakerOf(), ofNew, ofOlder].map(({ state }) => state)).toEqual(['open', 'open', 'closed']);
+});
+
+test('reads of players in 100 languages do not evict the open breaker of a server', () => {
+  const breakerOf = startBreakers();
   const ofShop = () => breakerOf(undefined, server('shop'));
   for (let n = 0; n < 10; n += 1) ofShop().end(ofShop().admit(`player-${n}`), 'failure');
   for (let n = 0; n < 100; n += 1) breakerOf(`language-${n}`);
