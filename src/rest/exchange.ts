@@ -31,14 +31,11 @@ export interface UpstreamResponse {
   body: Buffer;
 }
 
-interface ExchangeOptions {
-  endpoint: Endpoint;
-  queue: Queue;
-  connections: Connections;
-  request: UpstreamRequest;
-  caller: CallContext['caller'];
-  /** The player that the call is about. */
-  playerUniqueId: string;
+/** What an exchange needs of its call. */
+interface Owner {
+  readonly state: { endpoint: Endpoint; queue: Queue; connections: Connections };
+  readonly callContext: Pick<CallContext, 'caller'>;
+  readonly content: { playerUniqueId: string };
   /** Called when a connection is open and nothing is written yet. If it throws an `UpstreamError`, that is the response. */
   beforeSending(now: number, queuedAt: number): void;
 }
@@ -63,7 +60,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly queuedAt = performance.now();
   grantedAt: number | undefined;
   connectedAt: number | undefined;
-  readonly #options: ExchangeOptions;
+  readonly #owner: Owner;
+  readonly #request: UpstreamRequest;
   /**
    * It is released when the response has arrived, before it is read, or when undici reports an error. undici cannot remove a request
    * that waits for its connection: one that is aborted keeps its lease until undici reports its error.
@@ -77,19 +75,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: UpstreamResponse['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(options: ExchangeOptions) {
-    this.#options = options;
-    const { endpoint, queue, caller, playerUniqueId } = options;
-    this.#lease = queue.lease(caller, playerUniqueId, () => {
-      this.grantedAt = performance.now();
-      atEndOfCallback(() => this.#dispatch());
-    });
-    if (!this.#lease) this.#resolve(noConnection(endpoint));
+  constructor(request: UpstreamRequest, owner: Owner) {
+    this.#request = request;
+    this.#owner = owner;
+    const { state, callContext, content } = owner;
+    this.#lease = state.queue.lease(callContext.caller, content.playerUniqueId, this);
+    if (!this.#lease) this.#resolve(noConnection(state.endpoint));
   }
 
-  #dispatch(): void {
-    if (this.aborted) this.#release();
-    else this.#options.connections.dispatch(this.#options.request, this);
+  /** Called by the queue, when the request has its lease. */
+  granted(): void {
+    this.grantedAt = performance.now();
+    atEndOfCallback(() => {
+      if (this.aborted) this.#release();
+      else this.#owner.state.connections.dispatch(this.#request, this);
+    });
   }
 
   /** Ends the request at once, unless the whole response has arrived. */
@@ -108,7 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.aborted) throw this.aborted;
     const now = performance.now();
-    this.#options.beforeSending(now, this.queuedAt);
+    this.#owner.beforeSending(now, this.queuedAt);
     this.connectedAt = now;
     this.#controller = controller;
     this.sent = true;
@@ -123,13 +123,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes <= MAX_RESPONSE_BYTES) return;
-    this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.#options.endpoint.name}: the body is too large`));
+    this.abort(
+      new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.#owner.state.endpoint.name}: the body is too large`),
+    );
   }
 
   onResponseEnd(): void {
     this.#received = true;
     this.#release();
-    this.#options.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
+    this.#owner.state.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     if (this.#headers['content-encoding'] === undefined) afterSockets(() => this.#respond(body));
@@ -137,14 +139,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #release(): void {
-    if (this.#lease) this.#options.queue.release(this.#lease);
+    if (this.#lease) this.#owner.state.queue.release(this.#lease);
   }
 
   #respond(body: Buffer): void {
     const response = { status: this.#status, headers: this.#headers, body };
-    const { caller, playerUniqueId } = this.#options;
+    const { callContext, content } = this.#owner;
+    const { key, isServer } = callContext.caller;
     if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
-    else void takeTurn(caller.isServer ? playerUniqueId : caller.key).then(() => this.#resolve(response));
+    else void takeTurn(isServer ? content.playerUniqueId : key).then(() => this.#resolve(response));
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */
@@ -154,14 +157,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // `Content-Encoding: UTF-8` is a frequent mistake, and a proxy may decode a body and leave the header. The status of an error
     // says enough.
     if (this.#status >= 300 || (decoded !== 'too large' && isUtf8(body))) return this.#respond(body);
-    const message = `${this.#options.endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
+    const message = `${this.#owner.state.endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
     this.#fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE', message, { status: this.#status }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     this.sent &&= !isTlsRefusal(error);
     this.#release();
-    this.#fail(this.aborted ?? errorOf(this.#options.endpoint, error));
+    this.#fail(this.aborted ?? errorOf(this.#owner.state.endpoint, error));
   }
 
   /**
@@ -170,7 +173,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * length, which undici refuses.
    */
   #fail(error: UpstreamError): void {
-    const isWrite = this.#options.endpoint.method !== 'GET';
+    const isWrite = this.#owner.state.endpoint.method !== 'GET';
     const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
     else if (isWrite && (this.#status > 200 || isJson(parseJson(body.toString().trim())))) this.#respond(body);

@@ -39,13 +39,19 @@ interface Flow {
   place: number;
 }
 
+/** Not a function: thousands of calls can wait, and each function that refers to its call takes 100 bytes. */
+interface LeaseHolder {
+  /** Called when it has its connection, perhaps at once. */
+  granted(): void;
+}
+
 /** The right to use one connection. */
 export interface Lease {
   state: 'pending' | 'granted' | 'released';
   readonly group: Group;
   readonly flow: Flow | undefined;
   readonly createdAt: number;
-  readonly onGrant: () => void;
+  readonly holder: LeaseHolder;
 }
 
 const FLOWS: LRUCache.Options<string, Flow, Group> = {
@@ -84,11 +90,8 @@ export class Queue {
     this.#share = Math.max(1, Math.floor(size / 4));
   }
 
-  /**
-   * Asks for a connection for a call about a player; undefined when too many wait.
-   * @param onGrant Called when the call has its connection, perhaps at once.
-   */
-  lease({ key, isServer }: CallContext['caller'], player: string, onGrant: () => void): Lease | undefined {
+  /** Asks for a connection for a call about a player; undefined when too many wait. */
+  lease({ key, isServer }: CallContext['caller'], player: string, holder: LeaseHolder): Lease | undefined {
     const current = isServer ? this.#servers.memo(key) : this.#boundCallers;
     let flow: Flow | undefined;
     if (!isServer) flow = this.#flowsOfCallers.memo(key, { context: current });
@@ -97,7 +100,7 @@ export class Queue {
       flow = this.#flowsOfServers.memo(`${key}\n${player}`, { context: current });
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
     const { group } = flow ?? { group: current };
-    const lease: Lease = { state: 'pending', group, flow, createdAt: performance.now(), onGrant };
+    const lease: Lease = { state: 'pending', group, flow, createdAt: performance.now(), holder };
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
     else if (flow.pending.length >= room || !this.#mayWait(group)) return undefined;
@@ -149,7 +152,7 @@ export class Queue {
     lease.group.leased += 1;
     if (lease.flow) lease.flow.leased += 1;
     lease.state = 'granted';
-    lease.onGrant();
+    lease.holder.granted();
   }
 
   #grantNext(): void {

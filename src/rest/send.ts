@@ -43,16 +43,17 @@ export interface CallContent {
 
 /** One call with its retries. They are in one async function, because thousands can wait: with four functions, each took 5.0 KB. */
 export class Call<Result> {
-  readonly #state: EndpointState;
-  readonly #content: CallContent;
-  readonly #callContext: CallContext;
+  readonly state: EndpointState;
+  readonly content: CallContent;
+  readonly callContext: CallContext;
   readonly #decode: (body: Json) => Result;
   readonly #breaker: Breaker;
   readonly #retryBudget: ReturnType<typeof createRetryBudget>;
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
-  /** The attempt, the current one or the last. */
+  /** The attempt, the current one or the last, and what allowed it. */
+  #permit: Permit | undefined;
   #exchange: Exchange | undefined;
   readonly #record: CallRecord;
   /** Whether the service may have carried out an earlier attempt. */
@@ -60,9 +61,9 @@ export class Call<Result> {
 
   /** @param decode Makes the result of the body of a success. */
   constructor(state: EndpointState, content: CallContent, callContext: CallContext, decode: (body: Json) => Result) {
-    this.#state = state;
-    this.#content = content;
-    this.#callContext = callContext;
+    this.state = state;
+    this.content = content;
+    this.callContext = callContext;
     this.#decode = decode;
     const { breakerOf, retryBudget } = state.breakers.of(callContext.caller);
     this.#breaker = breakerOf(content.lang);
@@ -76,8 +77,8 @@ export class Call<Result> {
    * `RangeError` for an id that cannot be sent.
    */
   async send(): Promise<Result | null> {
-    const { endpoint, queue, connections, createRequest, observer } = this.#state;
-    const [content, callContext] = [this.#content, this.#callContext];
+    const { endpoint, createRequest, observer } = this.state;
+    const [content, callContext] = [this.content, this.callContext];
     const { playerUniqueId } = content;
     const request = createRequest(endpoint, content, callContext);
     const onCancel = () => this.#cancel();
@@ -87,18 +88,8 @@ export class Call<Result> {
       for (;;) {
         this.#assertActive();
         const permit = this.#breaker.admit(playerUniqueId);
-        const beforeSending = (now: number, queuedAt: number) => this.#beforeSending(permit, now, queuedAt);
-        const options = {
-          endpoint,
-          queue,
-          connections,
-          request,
-          caller: callContext.caller,
-          playerUniqueId,
-          beforeSending,
-        };
-        const exchange = new Exchange(options);
-        this.#exchange = exchange;
+        const exchange = new Exchange(request, this);
+        [this.#permit, this.#exchange] = [permit, exchange];
         const meaning = this.#endAttempt(permit, exchange, await exchange.response);
         if (!(meaning instanceof Error)) return meaning === null ? null : this.#decode(meaning);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(meaning);
@@ -120,11 +111,11 @@ export class Call<Result> {
   }
 
   /** Called when a connection is open and nothing is written yet. What it throws is the response of the exchange. */
-  #beforeSending(permit: Permit, now: number, queuedAt: number): void {
-    const { endpoint, timeoutMs } = this.#state;
-    this.#breaker.check(permit);
+  beforeSending(now: number, queuedAt: number): void {
+    const { endpoint, timeoutMs } = this.state;
+    if (this.#permit) this.#breaker.check(this.#permit);
     // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
-    if (now - queuedAt > this.#callContext.cancellation.deadline - now) throw noConnection(endpoint);
+    if (now - queuedAt > this.callContext.cancellation.deadline - now) throw noConnection(endpoint);
     this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
     this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
   }
@@ -136,10 +127,10 @@ export class Call<Result> {
   }
 
   #cancel(): void {
-    const { reason } = this.#callContext.cancellation;
+    const { reason } = this.callContext.cancellation;
     // A sent request continues until its own timeout in two cases: the operation is over, because aborting closes the connection;
     // a write whose client disconnected, because its outcome is logged.
-    const isWrite = this.#state.endpoint.method !== 'GET';
+    const isWrite = this.state.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (this.#exchange?.sent && goesOn) return;
     this.#exchange?.abort(this.#endError());
@@ -147,7 +138,7 @@ export class Call<Result> {
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
   #endAttempt(permit: Permit, exchange: Exchange, response: UpstreamResponse | UpstreamError) {
-    const { endpoint, observer, timeoutMs } = this.#state;
+    const { endpoint, observer, timeoutMs } = this.state;
     const record = this.#record;
     const endedAt = performance.now();
     const { sent, aborted, queuedAt, grantedAt, connectedAt } = exchange;
@@ -169,14 +160,14 @@ export class Call<Result> {
 
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
-    const { reason, deadline } = this.#callContext.cancellation;
+    const { reason, deadline } = this.callContext.cancellation;
     if (reason || performance.now() >= Math.min(deadline, this.#expiresAt)) throw this.#endError();
   }
 
   /** Why the call ends: it has no time left, or its operation was cancelled. In the queue, the gateway's own limit is the cause. */
   #endError(): UpstreamError {
-    const { endpoint, connections } = this.#state;
-    const { reason } = this.#callContext.cancellation;
+    const { endpoint, connections } = this.state;
+    const { reason } = this.callContext.cancellation;
     const isExpired = this.#expiresAt === 0 || reason === 'the deadline passed';
     if (reason && !isExpired) return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
     const isQueued = this.#exchange?.grantedAt === undefined && connections.isInUse;
@@ -185,8 +176,8 @@ export class Call<Result> {
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { endpoint, random } = this.#state;
-    const { cancellation } = this.#callContext;
+    const { endpoint, random } = this.state;
+    const { cancellation } = this.callContext;
     if (cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
@@ -198,14 +189,14 @@ export class Call<Result> {
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
     const end = Math.min(this.#expiresAt, cancellation.deadline);
     if (performance.now() + delayMs >= end) return undefined;
-    return this.#retryBudget.take(this.#content.playerUniqueId) ? delayMs : undefined;
+    return this.#retryBudget.take(this.content.playerUniqueId) ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */
   #withOutcome(cause: unknown): UpstreamError {
     const isOurs = cause instanceof UpstreamError;
     const error = isOurs ? cause : new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'Cannot be decoded', { cause });
-    if (this.#state.endpoint.method === 'GET') return error;
+    if (this.state.endpoint.method === 'GET') return error;
     const outcome = this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE';
     const retryable = error.retryable && !this.#maybeDone;
     return new UpstreamError(error.code, error.message, { ...error, cause: error.cause, outcome, retryable });
