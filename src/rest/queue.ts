@@ -41,6 +41,8 @@ interface Flow {
 
 /** Not a function: thousands of calls can wait, and each function that refers to its call takes 100 bytes. */
 interface LeaseHolder {
+  /** Since when it waits, by `performance.now()`. */
+  readonly queuedAt: number;
   /** Called when it has its connection, perhaps at once. */
   granted(): void;
 }
@@ -50,7 +52,6 @@ export interface Lease {
   state: 'pending' | 'granted' | 'released';
   readonly group: Group;
   readonly flow: Flow | undefined;
-  readonly createdAt: number;
   readonly holder: LeaseHolder;
 }
 
@@ -100,7 +101,7 @@ export class Queue {
       flow = this.#flowsOfServers.memo(`${key}\n${player}`, { context: current });
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
     const { group } = flow ?? { group: current };
-    const lease: Lease = { state: 'pending', group, flow, createdAt: performance.now(), holder };
+    const lease: Lease = { state: 'pending', group, flow, holder };
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
     else if (flow.pending.length >= room || !this.#mayWait(group)) return undefined;
@@ -131,7 +132,7 @@ export class Queue {
     if (group !== this.#boundCallers)
       return group.pending < maxOf(MAX_QUEUED, this.pendingCount - pending - group.pending);
     const [lease] = waiting[MAX_CALLERS_PER_CONNECTION * this.#size - 1]?.pending ?? [];
-    return !lease || performance.now() - lease.createdAt <= LONG_WAIT_MS;
+    return !lease || performance.now() - lease.holder.queuedAt <= LONG_WAIT_MS;
   }
 
   #mayLease(flow: Flow): boolean {

@@ -8,7 +8,7 @@ afterEach(() => {
 
 /** Of a call about one player; undefined when it is refused. */
 const leaseOf = (queue: Queue, caller: ReturnType<typeof server>, player = caller.key) =>
-  queue.lease(caller, player, { granted: () => undefined });
+  queue.lease(caller, player, { queuedAt: performance.now(), granted: () => undefined });
 const release = (queue: Queue, lease: ReturnType<typeof leaseOf>) => lease && queue.release(lease);
 
 test('a server that was evicted and calls again is counted as before, so its calls can wait', () => {
