@@ -1,4 +1,5 @@
 /* How work shares the turns of the event loop: small work in batches, large work in turns of its own. */
+import { getHeapStatistics } from 'node:v8';
 
 /** How many functions run in one part, and how many parts in one turn of the event loop; the rest waits. */
 const PART = 16;
@@ -60,3 +61,13 @@ export function createTurns(): (key: string) => Promise<void> {
 
 /** The turns of this process. */
 export const takeTurn = createTurns();
+
+/** The share of V8's heap limit in use above which requests are refused. */
+export const MAX_HEAP_SHARE = 0.9;
+/** The same for large work: what large responses and lists become stays in memory until their operations are over. */
+export const MAX_HEAP_SHARE_FOR_LARGE = 0.7;
+
+export function isHeapFull(maxShare: number): boolean {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  return used > limit * maxShare;
+}

@@ -34,7 +34,9 @@ export class Cancellation {
 
   constructor(deadline: number) {
     this.deadline = deadline;
-    this.#timer = setTimeout(() => this.cancel('the deadline passed'), Math.max(0, deadline - performance.now()));
+    // When the process was held up, responses may have arrived: sockets are read before the immediate.
+    const pass = () => setImmediate(() => this.cancel('the deadline passed'));
+    this.#timer = setTimeout(pass, Math.max(0, deadline - performance.now()));
   }
 
   /** Calls each listener, the first time. */

@@ -10,7 +10,7 @@ import type { Endpoint, PlayerUpsertRequest, TrackEventsRequest } from './endpoi
 import { Exchange, type UpstreamRequest, type UpstreamResponse } from './exchange.ts';
 import type { Queue } from './queue.ts';
 import { isRefusal, MAX_RETRY_AFTER_MS, readResponse, resultOf } from './response.ts';
-import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
+import { noConnection, notRead, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
 const MAX_RETRIES = 2;
@@ -104,6 +104,7 @@ export class Call<Result> {
     } finally {
       callContext.cancellation.listeners.delete(onCancel);
       clearTimeout(this.#expiry);
+      this.#expiry = undefined;
       this.#record.ms = performance.now() - this.#record.began;
       observer.call?.(this.#record);
       callContext.onCall?.(this.#record, playerUniqueId);
@@ -117,13 +118,14 @@ export class Call<Result> {
     // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
     if (now - queuedAt > this.callContext.cancellation.deadline - now) throw noConnection(endpoint);
     this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
-    this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
+    // When the process was held up, the response may have arrived: sockets are read before the immediate.
+    this.#expiry ??= setTimeout(() => setImmediate(() => this.#expiry && this.#expire()), timeoutMs);
   }
 
   /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */
   #expire(): void {
     this.#expiresAt = 0;
-    this.#exchange?.abort(this.#endError());
+    if (!this.#exchange?.waitsForTurn) this.#exchange?.abort(this.#endError());
   }
 
   #cancel(): void {
@@ -170,6 +172,7 @@ export class Call<Result> {
     const { reason } = this.callContext.cancellation;
     const isExpired = this.#expiresAt === 0 || reason === 'the deadline passed';
     if (reason && !isExpired) return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
+    if (this.#exchange?.waitsForTurn) return notRead(endpoint);
     const isQueued = this.#exchange?.grantedAt === undefined && connections.isInUse;
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }

@@ -38,6 +38,12 @@ export function noConnection({ name }: Endpoint): UpstreamError {
   return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, options);
 }
 
+/** Its response has arrived; the gateway had no time or no memory to read it. */
+export function notRead({ name }: Endpoint): UpstreamError {
+  const options = { retryable: true, retryAfterMs: 1_000, skipped: true };
+  return new UpstreamError('OVERLOADED', `${name}: its large response was not read`, options);
+}
+
 /**
  * No response within the time that the call or its operation has; `cause` when no connection was opened in time. Of a write,
  * `Call` corrects `retryable` by its outcome.

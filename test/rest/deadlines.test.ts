@@ -122,6 +122,24 @@ test.each([
   expect(op.records).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
 });
 
+test.each([
+  ['a call', { timeoutMs: 50 }, 10_000],
+  ['an operation', {}, 50],
+])(
+  'a response that arrived while the process was held up counts, though the time of %s is over',
+  async (_whose, options, inMs) => {
+    const { upstream, rest } = await start(options);
+    upstream.on('DELETE /player', () => {
+      // After the response is written, and before the client reads it.
+      setImmediate(() => {
+        for (const end = performance.now() + 100; performance.now() < end; );
+      });
+      return 'usual';
+    });
+    await expect(rest.deletePlayer('p1', operation({ inMs }))).resolves.toBe('deleted');
+  },
+);
+
 test('closing the client ends the calls under way, and those that come later fail', async () => {
   const { upstream, rest } = await start();
   upstream.on('GET /player', { fault: 'hang' });
