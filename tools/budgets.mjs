@@ -8,16 +8,16 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 622,
+  '.': 589,
   access: 833,
-  config: 984,
+  config: 1002,
   engine: 1275,
-  graphql: 1576,
-  http: 808,
+  graphql: 1571,
+  http: 804,
   limits: 205,
   'persisted-operations': 297,
-  process: 875,
-  rest: 2083,
+  process: 887,
+  rest: 2106,
   telemetry: 550,
 };
 
