@@ -62,12 +62,11 @@ export function createTurns(): (key: string) => Promise<void> {
 /** The turns of this process. */
 export const takeTurn = createTurns();
 
-/** The share of V8's heap limit in use above which requests are refused. */
-export const MAX_HEAP_SHARE = 0.9;
-/** The same for large work: what large responses and lists become stays in memory until their operations are over. */
-export const MAX_HEAP_SHARE_FOR_LARGE = 0.7;
+/** The share of V8's heap limit that the heap, and the buffers beside it, may take while large work is begun. */
+const MAX_MEMORY_SHARE = 0.7;
 
-export function isHeapFull(maxShare: number): boolean {
-  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  return used > limit * maxShare;
+/** Whether large work is to be refused: what becomes of it stays in memory until its operation is over. */
+export function isMemoryShort(): boolean {
+  const { used_heap_size: heap, external_memory: buffers, heap_size_limit: limit } = getHeapStatistics();
+  return heap + buffers > limit * MAX_MEMORY_SHARE;
 }

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { ClientError, OVERLOADED_MESSAGE, requestError } from '../errors.ts';
-import { isHeapFull, MAX_HEAP_SHARE_FOR_LARGE, takeTurn } from '../turns.ts';
+import { isMemoryShort, takeTurn } from '../turns.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
 
 /** The complexity, and the REST calls, of one unit: what an ordinary operation consumes of its caller's limit. */
@@ -81,7 +81,7 @@ export class OperationLimiter {
         const count = (list: unknown) => {
           const more = Array.isArray(list) ? list.length - assumed : 0;
           const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
-          return added > MAX_ADDED_IN_TURN ? takeTurn(context.caller.key).then(() => checkHeap(list)) : list;
+          return added > MAX_ADDED_IN_TURN ? takeTurn(context.caller.key).then(() => checkMemory(list)) : list;
         };
         const found: unknown = resolve(parent, args, context, info);
         return found instanceof Promise ? found.then(count) : count(found);
@@ -111,8 +111,8 @@ export class OperationLimiter {
 }
 
 /** Throws OVERLOADED when there may not be enough memory for what a large list becomes. */
-function checkHeap(list: unknown): unknown {
-  if (!isHeapFull(MAX_HEAP_SHARE_FOR_LARGE)) return list;
+function checkMemory(list: unknown): unknown {
+  if (!isMemoryShort()) return list;
   throw new ClientError('OVERLOADED', OVERLOADED_MESSAGE, { extensions: { retryable: true, retryAfterMs: 1_000 } });
 }
 

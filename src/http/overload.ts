@@ -1,12 +1,12 @@
 /* What keeps the gateway responsive under load. Nothing waits: a request that cannot be served now is refused. */
 import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { OVERLOADED_MESSAGE, requestError } from '../errors.ts';
-import { isHeapFull, MAX_HEAP_SHARE } from '../turns.ts';
 
 /** The average delay of the event loop above which requests are refused, in milliseconds. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
@@ -21,6 +21,8 @@ const LINE_MS = 60_000;
 /** The limits of this process, on Linux. */
 const LIMITS = '/proc/self/limits';
 const DROPPED = 'new connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE), or add replicas';
+/** The share of V8's heap limit in use above which requests are refused. */
+const MAX_HEAP_SHARE = 0.9;
 /** How many bytes of bodies, and of responses that wait to be sent, all callers may have; one a quarter of what the others leave. */
 const MAX_BYTES = 64 * 1_024 * 1_024;
 /** How many callers are counted: many more than can have a request in flight. */
@@ -44,8 +46,9 @@ export function watchPressure(maxDelayMs = MAX_EVENT_LOOP_DELAY_MS) {
     const { user, system } = process.cpuUsage(cpu);
     const hasWorked = user + system > MIN_CPU_SHARE * 1_000 * (performance.now() - at);
     [at, cpu] = [performance.now(), process.cpuUsage()];
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
     const isLate = maxDelayMs > 0 && delay.mean / 1e6 - RESOLUTION_MS > maxDelayMs && hasWorked;
-    isUnderPressure = isLate || isHeapFull(MAX_HEAP_SHARE);
+    isUnderPressure = isLate || used > limit * MAX_HEAP_SHARE;
     delay.reset();
   }, 1_000).unref();
   delay.enable();

@@ -49,9 +49,9 @@ export class Connections {
     if (this.#fromOtherHost >= REPLACE_AFTER && performance.now() - this.#openedAt >= MIN_AGE_MS) this.#replace();
   }
 
-  /** Whether a request has an open connection. */
-  get isInUse(): boolean {
-    return [this.#pool, ...this.#replaced].some(({ stats }) => stats.running > 0);
+  /** Whether a connection is open. */
+  get isOpen(): boolean {
+    return [this.#pool, ...this.#replaced].some(({ stats }) => stats.connected > 0);
   }
 
   #replace(): void {

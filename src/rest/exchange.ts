@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { decodeContent } from '../content-encoding.ts';
 import { isJson, parseJson } from '../json.ts';
-import { batchPerTurn, isHeapFull, MAX_HEAP_SHARE_FOR_LARGE, takeTurn } from '../turns.ts';
+import { batchPerTurn, isMemoryShort, takeTurn } from '../turns.ts';
 import type { CallContext } from './call-context.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -55,8 +55,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   });
   /** Whether the service may have received a part of the request. */
   sent = false;
-  /** Whether the large response of a read has arrived and waits for its turn to be read. */
-  waitsForTurn = false;
   aborted: UpstreamError | undefined;
   /** When it was created, had a lease, and had an open connection, by `performance.now()`. */
   readonly queuedAt = performance.now();
@@ -65,9 +63,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #owner: Owner;
   readonly #request: UpstreamRequest;
   /**
-   * It is released when the response has arrived, that of a large one when it is read, so that leases bound the memory of those that
-   * wait for their turn; or when undici reports an error. undici cannot remove a request that waits for its connection: one that is
-   * aborted keeps its lease until undici reports its error.
+   * It is released when the response has arrived, before it is read, or when undici reports an error. undici cannot remove a request
+   * that waits for its connection: one that is aborted keeps its lease until undici reports its error.
    */
   readonly #lease: Lease | undefined;
   #chunks: Buffer[] = [];
@@ -95,12 +92,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Ends the request at once, or the wait of a large response. Nothing else ends when the whole response has arrived. */
+  /** Ends the request at once, unless the whole response has arrived. */
   abort(reason: UpstreamError): void {
-    if (this.#received && !this.waitsForTurn) return;
+    if (this.#received) return;
     this.aborted ??= reason;
     // undici calls onResponseError.
-    if (this.#controller && !this.#received) this.#controller.abort(reason);
+    if (this.#controller) this.#controller.abort(reason);
     else {
       if (this.#lease?.state === 'pending') this.#release();
       this.#resolve(reason);
@@ -133,8 +130,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#received = true;
+    this.#release();
     const encoding = this.#headers['content-encoding'];
-    if (encoding === undefined && this.#bytes <= LARGE_RESPONSE_BYTES) this.#release();
     this.#owner.state.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
@@ -147,25 +144,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#lease) this.#owner.state.queue.release(this.#lease);
   }
 
-  #settle(response: UpstreamResponse | UpstreamError): void {
-    this.#release();
-    this.#resolve(response);
-  }
-
   #respond(body: Buffer): void {
     const response = { status: this.#status, headers: this.#headers, body };
-    if (body.length <= LARGE_RESPONSE_BYTES) {
-      this.#settle(response);
-      return;
-    }
     const { state, callContext, content } = this.#owner;
     const { key, isServer } = callContext.caller;
-    const isRead = state.endpoint.method === 'GET';
-    this.waitsForTurn = isRead;
-    void takeTurn(isServer ? content.playerUniqueId : key).then(() => {
-      this.waitsForTurn = false;
-      this.#settle(isRead && isHeapFull(MAX_HEAP_SHARE_FOR_LARGE) ? notRead(state.endpoint) : response);
-    });
+    const isRefused = () => state.endpoint.method === 'GET' && this.#status < 300 && isMemoryShort();
+    const read = () => this.#resolve(isRefused() ? notRead(state.endpoint, this.#status) : response);
+    if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
+    // At once, so that what waits for its turn does not fill the memory.
+    else if (isRefused()) read();
+    else void takeTurn(isServer ? content.playerUniqueId : key).then(read);
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */
@@ -195,6 +183,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
     else if (isWrite && (this.#status > 200 || isJson(parseJson(body.toString().trim())))) this.#respond(body);
-    else this.#settle(error);
+    else this.#resolve(error);
   }
 }

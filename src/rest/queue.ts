@@ -116,7 +116,6 @@ export class Queue {
   /** Takes a lease back, granted or pending. */
   release(lease: Lease): void {
     const { state, group, flow } = lease;
-    if (state === 'released') return;
     lease.state = 'released';
     if (state === 'pending') this.#remove(lease);
     else {

@@ -62,8 +62,9 @@ export const isRefusal = (response: UpstreamResponse): boolean =>
 /** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
 export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlightLong: boolean): BreakerResult {
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
-  const { code, skipped, cause } = response;
-  if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
+  const { code, status, skipped, cause } = response;
+  // It had a response, whatever became of that.
+  if (code === 'UPSTREAM_INVALID_RESPONSE' || status !== undefined) return 'success';
   // A cause says that no connection was opened in time.
   const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlightLong || cause !== undefined);
   return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !skipped) ? 'failure' : 'none';
@@ -92,7 +93,7 @@ export function readResponse(
   const isRepeatedDelete = maybeDone && endpoint.method === 'DELETE';
   const unknownPlayer = isRepeatedDelete ? {} : null;
   if (isChallenge(response)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
-  const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type']);
+  const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type'] ?? '');
   if (status < 300) {
     if (!isJson(json))
       return isAcknowledgement(response, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE', undefined, NO_OBJECT);
@@ -184,14 +185,14 @@ function codeOf(body: unknown): number | undefined {
 }
 
 /**
- * A text in the character set of its byte order mark, or that its type names. Some services name one and send UTF-8 all the same; UTF-16 has
- * bytes of 0, which no JSON in UTF-8 has.
+ * A text in the character set of its byte order mark, or that its type names. Some services name one and send UTF-8 all the same;
+ * UTF-16 has bytes of 0, which no JSON in UTF-8 has.
  */
 function inUtf8(body: Buffer, type: unknown): Buffer {
   const [, charset] = /;\s*charset\s*=\s*"?(?!utf-?8\b)([\w-]+)/i.exec(String(type)) ?? [];
   const mark = (body[0] ?? 0) * 256 + (body[1] ?? 0);
   const label = mark === 0xfeff ? 'utf-16be' : mark === 0xfffe ? 'utf-16le' : charset;
-  if (label === undefined || (isUtf8(body) && !body.includes(0))) return body;
+  if (label === undefined || (isUtf8(body) && !(/^utf-16/i.test(label) && body.includes(0)))) return body;
   try {
     // Without `stream`, Node 20 takes windows-1252 for ISO-8859-1, which has no euro sign.
     return Buffer.from(new TextDecoder(label).decode(body, { stream: true }));

@@ -10,7 +10,7 @@ import type { Endpoint, PlayerUpsertRequest, TrackEventsRequest } from './endpoi
 import { Exchange, type UpstreamRequest, type UpstreamResponse } from './exchange.ts';
 import type { Queue } from './queue.ts';
 import { isRefusal, MAX_RETRY_AFTER_MS, readResponse, resultOf } from './response.ts';
-import { noConnection, notRead, timedOut, UpstreamError } from './upstream-error.ts';
+import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
 const MAX_RETRIES = 2;
@@ -125,7 +125,7 @@ export class Call<Result> {
   /** Sets `#expiresAt` to 0, because a timer can fire a millisecond early: the next attempt would have no timeout. */
   #expire(): void {
     this.#expiresAt = 0;
-    if (!this.#exchange?.waitsForTurn) this.#exchange?.abort(this.#endError());
+    this.#exchange?.abort(this.#endError());
   }
 
   #cancel(): void {
@@ -144,8 +144,9 @@ export class Call<Result> {
     const record = this.#record;
     const endedAt = performance.now();
     const { sent, aborted, queuedAt, grantedAt, connectedAt } = exchange;
-    // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight.
-    const inFlightMs = endedAt - (connectedAt ?? grantedAt ?? queuedAt);
+    // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight. Time
+    // in the gateway's own queue says nothing of the service.
+    const inFlightMs = endedAt - (connectedAt ?? grantedAt ?? endedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += (connectedAt ?? endedAt) - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
@@ -172,8 +173,7 @@ export class Call<Result> {
     const { reason } = this.callContext.cancellation;
     const isExpired = this.#expiresAt === 0 || reason === 'the deadline passed';
     if (reason && !isExpired) return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
-    if (this.#exchange?.waitsForTurn) return notRead(endpoint);
-    const isQueued = this.#exchange?.grantedAt === undefined && connections.isInUse;
+    const isQueued = this.#exchange && this.#exchange.grantedAt === undefined && connections.isOpen;
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 

@@ -38,9 +38,9 @@ export function noConnection({ name }: Endpoint): UpstreamError {
   return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, options);
 }
 
-/** Its response has arrived; the gateway had no time or no memory to read it. */
-export function notRead({ name }: Endpoint): UpstreamError {
-  const options = { retryable: true, retryAfterMs: 1_000, skipped: true };
+/** Its response has arrived, and the gateway had no memory to read it. */
+export function notRead({ name }: Endpoint, status: number): UpstreamError {
+  const options = { status, retryable: true, retryAfterMs: 1_000, skipped: true };
   return new UpstreamError('OVERLOADED', `${name}: its large response was not read`, options);
 }
 

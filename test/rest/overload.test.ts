@@ -1,11 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import type { Dispatcher } from 'undici';
-import type { Connections } from '../../src/rest/connect.ts';
-import * as endpoints from '../../src/rest/endpoints.ts';
-import { Exchange } from '../../src/rest/exchange.ts';
-import { Queue } from '../../src/rest/queue.ts';
-import { notRead } from '../../src/rest/upstream-error.ts';
 import { until } from '../kit/until.ts';
 import { bound, failure, operation, read, server, start, track } from './setup.ts';
 
@@ -275,42 +268,4 @@ test('large responses that arrive together are read in turns of the event loop o
   const turns = await Promise.all(reads);
   isOver = true;
   expect(new Set(turns).size).toBe(30);
-});
-
-const LARGE = { json: { coupons: Array.from({ length: 2_000 }, (_, n) => ({ code: `a-long-code-${n}`, value: n })) } };
-
-test('large responses that wait for their turn keep their connections, so that not more of them are in memory', async () => {
-  const { upstream, rest } = await start({ connections: 64 });
-  upstream.on('GET /coupon', LARGE);
-  const active: number[] = [];
-  const reads = Array.from({ length: 8 }, async (_, n) => {
-    await rest.listCoupons(`p${n}`, operation());
-    active.push(rest.health().active);
-  });
-  await Promise.all(reads);
-  expect(active).toEqual([7, 6, 5, 4, 3, 2, 1, 0]);
-});
-
-test.each([
-  ['a read no longer waits for its turn', endpoints.listCoupons, 'OVERLOADED'],
-  ['a write has its response', endpoints.upsertPlayer, undefined],
-] as const)('when its operation ends, %s, however large it is', async (_what, endpoint, code) => {
-  const queue = new Queue(1);
-  const connections = { dispatch: () => undefined, responded: () => undefined } as unknown as Connections;
-  const owner = {
-    state: { endpoint, queue, connections },
-    callContext: { caller: { key: 'a', isServer: false } },
-    content: { playerUniqueId: 'p1' },
-    beforeSending: () => undefined,
-  };
-  const exchange = new Exchange({ path: '/', method: endpoint.method }, owner);
-  exchange.onRequestStart({ abort: () => undefined } as unknown as Dispatcher.DispatchController);
-  exchange.onResponseStart(undefined, 200, {});
-  exchange.onResponseData(undefined, Buffer.alloc(100_000, ' '));
-  exchange.onResponseEnd();
-  await nextTurn();
-  exchange.abort(notRead(endpoint));
-  expect(await exchange.response).toMatchObject(code ? { code } : { status: 200 });
-  await nextTurn();
-  expect(queue.leasedCount).toBe(0);
 });
