@@ -8,16 +8,16 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 589,
+  '.': 588,
   access: 833,
-  config: 1002,
+  config: 1017,
   engine: 1275,
   graphql: 1571,
-  http: 804,
+  http: 807,
   limits: 205,
   'persisted-operations': 297,
-  process: 887,
-  rest: 2106,
+  process: 901,
+  rest: 2094,
   telemetry: 550,
 };
 

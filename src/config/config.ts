@@ -110,8 +110,8 @@ function unsupported(values: Values, given: NodeJS.ProcessEnv): string[] {
   ].flatMap((warning) => warning || []);
 }
 
-/** What an item of NO_PROXY can be: all, a name or an address, or a range; with a port. */
-const EXEMPT = /^(?:\*|(?:\*?\.)?[\w.-]+|\[?[\da-f:.]+\]?(?:\/\d+)?)(?::\d+)?$/i;
+/** Items of NO_PROXY that match nothing: URLs, addresses with `*`, and what JSON has around texts. */
+const NOT_EXEMPT = /:\/\/|^\d[\d.]*\*|["'{}]/;
 
 /** The beginnings of paths with dots: objects in the tokens of Keycloak and Supabase. */
 const DOTTED_PATHS = /^(?:realm_access|resource_access|app_metadata|user_metadata)\./;
@@ -136,9 +136,12 @@ function doubtful(values: Values): string[] {
   const tokens = CLIENT_TOKENS_FILE.flatMap(({ name, expiresAt = '' }) =>
     Date.parse(expiresAt) <= Date.now() ? `CLIENT_TOKENS_FILE: the token of "${name}" expired at ${expiresAt}` : [],
   );
-  const except = proxyOf(values) ? values.NO_PROXY.split(/[\s,;|]+/).filter((one) => one && !EXEMPT.test(one)) : [];
-  const unmatched = except.map(
-    (one) => `NO_PROXY: ${JSON.stringify(one)} matches no host; write names, addresses or ranges such as 10.0.0.0/8`,
+  const except = proxyOf(values) ? values.NO_PROXY.split(/[\s,;|]+/).filter(Boolean) : [];
+  // Without its text, which can be a URL with a password.
+  const unmatched = except.flatMap((one, index) =>
+    NOT_EXEMPT.test(one)
+      ? `NO_PROXY: item ${index + 1} matches no host; write names, addresses or ranges such as 10.0.0.0/8`
+      : [],
   );
   return [...rates, ...claims, ...tokens, ...unmatched];
 }

@@ -29,7 +29,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
   problems.push(...readFiles(given), ...removeComments(given), ...unquote(given));
-  const unreplaced = Object.keys(VARIABLES.shape).filter((name) => PLACEHOLDER.test(given[name] ?? ''));
+  const unreplaced = Object.keys(VARIABLES.shape).filter((name) => isPlaceholder(name, given[name] ?? ''));
   problems.push(...unreplaced.map((name) => `${name}: has a placeholder that was not replaced by its value`));
   const objects = ALSO_IN_FILES.filter((name) => OF_TEXT.test(name) && /^\{\s*".*\}$/s.test(given[name] ?? ''));
   problems.push(...objects.map((name) => `${name}: is JSON, as a whole secret of AWS Secrets Manager; name its key`));
@@ -131,7 +131,7 @@ function removeComments(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Reports values in quotation marks, also typographic ones, and goes on without the marks. Around PEM they do not matter. */
+/** Reports values in quotation marks, also in “these”, and goes on without the marks. Around PEM they do not matter. */
 function unquote(given: NodeJS.ProcessEnv): string[] {
   return Object.keys(VARIABLES.shape).flatMap((name) => {
     const [, , straight, value = straight] = /^(?:(["'`])(?!-----BEGIN)(.*)\1|“(.*)”)$/s.exec(given[name] ?? '') ?? [];
@@ -144,9 +144,15 @@ function unquote(given: NodeJS.ProcessEnv): string[] {
 const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` reads it';
 /** One of the two is JSON; the other is refused as JSON anyway. */
 const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
+/** Of a secret: nothing, what a log shows in its place, or a reference to a store. */
+const NO_SECRET =
+  /^(?:null|None|\*{3,}|\[(?:MASKED|REDACTED)\]|vault:[\w/-]+#\w+|secretref:.+|(?:sm|berglas|ref\+\w+):\/\/.+|projects\/[^/]+\/secrets\/[^/]+(?:\/versions\/\w+)?)$/;
 /** A name in a template of a shell, of Kubernetes, Helm, a pipeline or a manual, also inside a URL; a reference to a store of secrets. */
 const PLACEHOLDER =
-  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|null|None|\*{3,}|\[(?:MASKED|REDACTED)\]|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*|(?:vault|secretref|gcp:secretmanager|ref\+\w+|sm|berglas):.+|projects\/.+\/secrets\/.+|\w+:\/\/.*(?:\$\{\w+\}|\$\(\w+\)|(?<=[/.-])\{\{?[\w .-]+\}|(?<=[/:@.-])<[\w -]+>).*)$/s;
+  /^(?:\$\{.*\}|\$\([^()]*\)|\$[A-Z]+(?:_[A-Z]+)*|%[A-Z_]+%|#\{.*\}#?|__[A-Z_]+__|\{\{.*\}\}|<[\w -]+>|undefined|@Microsoft\.KeyVault\(.*\)|ENC\[.*\]|op:\/\/.*|arn:aws.*|\w+:\/\/.*(?:\$\{\w+\}|\$\(\w+\)|(?<=[/.-])\{\{?[\w .-]+\}|(?<=[/:@.-])<[\w -]+>).*)$/s;
+
+const isPlaceholder = (name: string, value: string) =>
+  PLACEHOLDER.test(value) || (ALSO_IN_FILES.includes(name) && NO_SECRET.test(value));
 
 /** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
 const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);

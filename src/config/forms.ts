@@ -131,19 +131,23 @@ export const host = z
 /** Names and addresses that reach only this machine. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 
-const ADDED = /\/api\/v3\.0(?:\/+integrations(?:\/.*)?)?\/*$/i;
+const ADDED = /\/api\/v3\.0(?:\/+integrations(?:\/+(?:player|event)(?:\/[^/]*)?)?)?\/*$/i;
 export const restUrl = httpUrl
   .refine(({ pathname }) => !ADDED.test(pathname), 'must not end with /api/v3.0, which is added to it')
   // The state that replicas share has its name from this URL: those with and without a slash at its end share it.
   .transform((url) => Object.assign(url, { pathname: url.pathname.replace(/\/+$/, '') }))
   .describe('URL');
 
+const wantsTls = ({ protocol, searchParams }: URL) =>
+  protocol === 'redis:' &&
+  ['tls', 'ssl'].some((name) => /^(?:true|1|yes|on|required)$/i.test(searchParams.get(name) ?? ''));
+
 /** A URL that ioredis can read. Another one would end the process later, with the password in the error. */
 export const redisUrl = readBy(
   (given) => {
     const { protocol, hostname, pathname, username, password, searchParams } = new URL(given);
     decodeURIComponent(username + password);
-    const isNumber = /^\/?\d*$/.test(pathname) && /^\d*$/.test(searchParams.get('db') ?? '');
+    const isNumber = /^\/?\d*$/.test(pathname) && searchParams.getAll('db').every((db) => /^\d*$/.test(db));
     if (!/^rediss?:$/.test(protocol) || hostname === '' || !isNumber) throw new Error();
     return new Secret(given);
   },
@@ -155,19 +159,20 @@ export const redisUrl = readBy(
     error: 'must not name Sentinels; use the address of the primary, or a name that follows it',
   })
   // These options are not used, and the password would be sent without TLS.
-  .refine((url) => !/^redis:.*[?&](?:tls|ssl)=(?:true|1|yes|on|required)/i.test(reveal(url)), {
-    error: 'must begin with rediss:// for TLS',
-  })
+  .refine((url) => !wantsTls(new URL(reveal(url))), { error: 'must begin with rediss:// for TLS' })
   .describe('secret');
 
 /** The parts of a text between commas, without white space around them. Empty parts do not count. */
 const list = z
   .string()
   .refine((given) => !/^\[.*\]$/s.test(given), 'must be separated by commas, without brackets and quotation marks')
-  .refine((given) => !/:\/\/[^,]*[\s;|]\S*:\/\//.test(given), 'must be separated by commas')
   .transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
 export const texts = list.describe('texts, separated by commas');
+/** Issuers or audiences, which are often URLs. */
+export const urls = list
+  .refine((all) => !all.some((one) => /:\/\/.*[\s;|].*:\/\//.test(one)), 'must be separated by commas')
+  .describe('texts, separated by commas');
 
 /** Pages in the web view of an application have a scheme of their own, such as capacitor://localhost. */
 function isOrigin(origin: string): boolean {

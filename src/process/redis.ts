@@ -87,25 +87,14 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
     reconnectedAt = performance.now();
     return true;
   };
+  /** How often the database of the URL was refused since Redis was last used. */
+  let refusals = 0;
   const redis = openRedis(url, restUrl, config, {
-    retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+    // ioredis counts from 1 again after each connection.
+    retryStrategy: (attempt) => Math.min(100 * Math.max(attempt, refusals), 2_000),
     reconnectOnError: ({ message }) => message.startsWith('READONLY') && mayReconnect(),
   });
-  let problem: string | undefined;
-  /** The error codes of Redis in this outage, such as READONLY, and '' for no connection: each is logged once. */
-  const logged = new Set<string>();
-  const note = (found?: string) => {
-    const code = /^[A-Z]+(?= )/.exec(found ?? '')?.[0] ?? '';
-    if (found && !logged.has(code)) {
-      const state = problem ? 'still not reachable, for another reason' : 'not reachable';
-      log.warn({ reason: found }, `Redis is ${state}: replicas share nothing until it is`);
-      logged.add(code);
-    } else if (problem && !found) {
-      log.info('Redis is reachable again');
-      logged.clear();
-    }
-    problem = found;
-  };
+  const outage = createOutageLog(log);
   const withLongTimeout = createRedisTimeout(config.REDIS_TIMEOUT_MS, 0);
   // A write: a Redis that is full, or a replica, still answers reads. Not in a script, where Redis 6 has other messages.
   let isAllowed = false;
@@ -117,22 +106,23 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
       ({ message }: Error) => (redis.status === 'ready' ? message : 'there is no connection'),
     );
     isAllowed = error === undefined;
-    note(error);
+    if (isAllowed) refusals = 0;
+    outage.note(error);
   };
   redis.on('error', (error: Error) => {
-    note(error.message);
+    outage.note(error.message);
     if (!('command' in error) || Object(error.command).name !== 'select') return;
-    // ioredis would go on with database 0, which may be another program's. Other errors, such as BUSY, can be over later.
-    const isLasting = /^(?:ERR|NOPERM) /.test(error.message);
-    if (isLasting) logged.add(''); // The end of the connection is no further reason.
-    redis.disconnect(!isLasting);
+    // ioredis would go on with database 0, which may be another program's. The error can be over later.
+    refusals += 1;
+    outage.expectEnd();
+    redis.disconnect(true);
   });
-  redis.on('close', () => note('the connection was closed'));
+  redis.on('close', () => outage.note('the connection was closed'));
   redis.on('ready', check);
   await once(redis, 'ready', { signal: AbortSignal.timeout(START_MS) }).then(check, () => undefined);
-  const unusable = useOf(problem);
+  const unusable = useOf(outage.problem());
   if (unusable) {
-    logged.add(''); // The end of the connection is no further reason.
+    outage.expectEnd();
     redis.disconnect();
     throw new ConfigError([unusable]);
   }
@@ -144,11 +134,35 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
     /** For what cannot: rejects when Redis takes longer than `REDIS_TIMEOUT_MS`. */
     withLongTimeout,
     /** Whether Redis is connected and accepted the last write. */
-    isUp: () => redis.status === 'ready' && !problem,
+    isUp: () => redis.status === 'ready' && !outage.problem(),
     stop() {
       clearInterval(checking);
-      logged.add(''); // What follows is no loss to log.
+      outage.expectEnd();
       redis.disconnect();
+    },
+  };
+}
+
+/** Logs why Redis is not reachable, and that it is again. */
+function createOutageLog(log: FastifyBaseLogger) {
+  let problem: string | undefined;
+  /** The error codes of Redis in this outage, such as READONLY, and '' for no connection: each is logged once. */
+  const logged = new Set<string>();
+  return {
+    problem: () => problem,
+    /** The gateway ends the connection itself: that is no further reason. */
+    expectEnd: () => void logged.add(''),
+    note(found?: string): void {
+      const code = /^[A-Z]+(?= )/.exec(found ?? '')?.[0] ?? '';
+      if (found && !logged.has(code)) {
+        const state = problem ? 'still not reachable, for another reason' : 'not reachable';
+        log.warn({ reason: found }, `Redis is ${state}: replicas share nothing until it is`);
+        logged.add(code);
+      } else if (problem && !found) {
+        log.info('Redis is reachable again');
+        logged.clear();
+      }
+      problem = found;
     },
   };
 }
@@ -158,9 +172,9 @@ const CHECK_URL =
 
 /** What to do about an error of Redis. */
 const ADVICE: [RegExp, string][] = [
-  [/^NOPERM|unknown command/i, 'allow the user all commands on the keys of the gateway'],
-  [/DB index|SELECT is not allowed/, 'name another database at its end, or none'],
-  [/^(?!NOAUTH|WRONGPASS)[A-Z]+ (?<!ERR )/, 'Redis does not serve commands; ask its operator'],
+  [/DB index|Only 0th|(?:SELECT is not allowed|unknown command.*select)/i, 'name another database at its end, or none'],
+  [/^NOPERM|unknown command|not allowed/i, 'allow the user all commands on the keys of the gateway'],
+  [/^(?!NOAUTH|WRONGPASS|DENIED)[A-Z]+ (?<!ERR )/, 'Redis does not serve commands; ask its operator'],
 ];
 
 /** What is wrong with `REDIS_URL`, found without a write. */

@@ -126,7 +126,7 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db | redis://127.0.0.1?db=one
   REDIS_URL | must begin with rediss:// for TLS | redis://:hunter2@127.0.0.1:6380/0?ssl=true | redis://127.0.0.1?db=1&tls=1
   REDIS_URL | must not name Sentinels; use the address of the primary, or a name that follows it | redis://:hunter2@127.0.0.1/0?sentinels=a:26379,b:26379&name=primary
-  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths and no wildcards | https://a.example,b.example | https://a.example/app | https://a.example// | https://*.example.com | capacitor:
+  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths and no wildcards | https://a.example,b.example | https://a.example/app | https://a.example// | https://*.example.com | null | capacitor:
   PERSISTED_OPERATIONS_FILE | must be separated by commas, without brackets and quotation marks | [a.json] | [a.json, b.json ]
   CORS_ORIGINS | must be separated by commas, without brackets and quotation marks | ['https://a.example']
   HTTPS_PROXY | must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25 | http://corp\\user:hunter2@proxy.example:3128 | http://user:1/hunter2@proxy.example | http://proxy.example/@.pac
@@ -144,13 +144,38 @@ test('a rate above its burst, which bounds each second, is a warning that names 
   expect(loadConfig({ ...env, MAX_OPERATIONS_BURST: '500' }).warnings).toEqual([]);
 });
 
+test.each<[string, Env]>([
+  [
+    'a host and a port that look like a reference to a store',
+    { NO_PROXY: 'vault:8200,.internal', JWT_AUDIENCE: 'sm:gateway' },
+  ],
+  ['a path like a name in a store', { REVISION: 'projects/gateway/secrets/1', HTTP_PROXY: 'vault:3128' }],
+  [
+    'a secret that begins like one',
+    { REST_API_KEY: 'sm:0123', REST_SECRET_KEY: 'vault:v1:QWxhZGRpbg==', LOG_KEY: 'a***b-and-12-more' },
+  ],
+  [
+    'a list with its commas in other places',
+    { JWT_ISSUER: 'https://a.example\n,https://b.example ,https://c.example/x;v=1' },
+  ],
+  ['a value with two URLs', { JWT_REQUIRE: 'scope=https://a.example/read https://a.example/write' }],
+  [
+    'a path that is another version, or leads on',
+    { REST_BASE_URL: 'https://a.example/api/v3.0/integrations/mock/rewards' },
+  ],
+  ['a password with an option in it', { REDIS_URL: 'redis://:pw&ssl=1abc@redis.example' }],
+])('%s is accepted', (_what, env) => {
+  expect(report({ ...production, ...env })).toEqual([]);
+});
+
 test('an item of NO_PROXY that matches no host is a warning; one that may be separated otherwise is none', () => {
   const NO_PROXY =
-    '10.*,http://a.example|"b.example"; .internal;localhost|[::1]:80 10.0.0.0/8,*.c.example:8443,2001:db8::/32';
+    '10.*,http://u:hunter2@a.example|"b.example"; .internal;localhost|[::1]:80 10.0.0.0/8,*.c.example:8443,2001:db8::/32';
   const { warnings } = loadConfig({ HTTPS_PROXY: 'proxy.example', NO_PROXY });
   expect(warnings.map((warning) => warning.split(' matches no host')[0])).toEqual(
-    ['10.*', 'http://a.example', '"b.example"'].map((one) => `NO_PROXY: ${JSON.stringify(one)}`),
+    [1, 2, 3].map((item) => `NO_PROXY: item ${item}`),
   );
+  expect(warnings.join()).not.toContain('hunter2');
   expect(loadConfig({ NO_PROXY }).warnings).toEqual([]);
 });
 
@@ -384,10 +409,19 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       (name) => `${name}: has a placeholder that was not replaced by its value`,
     ),
   ],
-  'a public key in place of a shared secret': [
-    { ...jwt, JWT_SECRET: lines },
-    'JWT_SECRET: is PEM; set JWT_PUBLIC_KEY instead',
-  ],
+  ...Object.fromEntries(
+    Object.entries({
+      'in PEM': lines,
+      'in PEM in base64': Buffer.from(lines).toString('base64'),
+      'without its first and last line': lines.replace(/-----[^-]+-----/g, ''),
+    }).map(([form, JWT_SECRET]): [string, [Env, string]] => [
+      `a public key ${form} in place of a shared secret`,
+      [
+        { ...jwt, JWT_SECRET },
+        'JWT_SECRET: must be no key or certificate; that of the identity provider is JWT_PUBLIC_KEY',
+      ],
+    ]),
+  ),
   'more texts that stand for a value, and typographic quotation marks': [
     {
       ...{ ...production, REST_API_KEY: 'vault:secret/data/app#key', REST_SECRET_KEY: '********' },

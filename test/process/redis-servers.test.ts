@@ -72,23 +72,24 @@ test.each([
   expect([probed.code, probed.text]).toEqual([1, expect.stringContaining(advice)]);
 });
 
-test.each(['NOAUTH Authentication required.', 'BUSY Redis is busy running a script.'])(
-  'a database that is refused for a while (%s) is used afterwards, on another connection',
-  async (reply) => {
-    const closed = new EventEmitter();
-    const replies: Record<string, string> = { select: `-${reply}\r\n`, set: `-${reply}\r\n` };
-    const REDIS_URL = `${await startServer(replies, () => void closed.emit('closed'))}/1`;
-    const [gateway] = await Promise.all([start({ REDIS_URL }), once(closed, 'closed')]);
-    await gateway.logged(({ msg }) => msg.startsWith('Redis is not reachable'));
-    for (const name of ['select', 'set']) delete replies[name];
-    await gateway.logged(({ msg }) => msg === 'Redis is reachable again');
-  },
-);
+test.each([
+  'NOAUTH Authentication required.',
+  'BUSY Redis is busy running a script.',
+  'ERR max number of clients reached',
+])('a database that is refused for a while (%s) is used afterwards, on another connection', async (reply) => {
+  const closed = new EventEmitter();
+  const replies: Record<string, string> = { select: `-${reply}\r\n`, set: `-${reply}\r\n` };
+  const REDIS_URL = `${await startServer(replies, () => void closed.emit('closed'))}/1`;
+  const [gateway] = await Promise.all([start({ REDIS_URL }), once(closed, 'closed')]);
+  await gateway.logged(({ msg }) => msg.startsWith('Redis is not reachable'));
+  for (const name of ['select', 'set']) delete replies[name];
+  await gateway.logged(({ msg }) => msg === 'Redis is reachable again');
+});
 
 test('a Redis that closes each connection, as in protected mode, is a mistake for --probe', async () => {
   const server = createServer((client) => client.on('error', () => {}).end('-DENIED Redis is in protected mode\r\n'));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   atEnd(() => server.close());
   const { code, text } = await endWith(`redis://127.0.0.1:${Object(server.address()).port}`, ['--probe']);
-  expect([code, text]).toEqual([1, expect.stringMatching(/^REDIS_URL: .*protected mode/m)]);
+  expect([code, text]).toEqual([1, expect.stringMatching(/^REDIS_URL: the connection was closed; .*protected mode/m)]);
 });
