@@ -131,10 +131,11 @@ function removeComments(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Reports values in quotation marks, also in “these”, and goes on without the marks. Around PEM they do not matter. */
+/** Reports values in quotation marks, also typographic ones, and goes on without the marks. Around PEM they do not matter. */
 function unquote(given: NodeJS.ProcessEnv): string[] {
   return Object.keys(VARIABLES.shape).flatMap((name) => {
-    const [, , straight, value = straight] = /^(?:(["'`])(?!-----BEGIN)(.*)\1|“(.*)”)$/s.exec(given[name] ?? '') ?? [];
+    const [, , straight, value = straight] =
+      /^(?:(["'`])(?!-----BEGIN)(.*)\1|\u201c(.*)\u201d)$/s.exec(given[name] ?? '') ?? [];
     if (value === undefined) return [];
     given[name] = value || undefined;
     return `${name}: is in quotation marks, ${IN_ENV_FILE}; leave them out`;
