@@ -10,7 +10,7 @@ import { join } from 'node:path';
 const BUDGETS = {
   '.': 588,
   access: 833,
-  config: 1017,
+  config: 1018,
   engine: 1275,
   graphql: 1571,
   http: 807,
