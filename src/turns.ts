@@ -1,4 +1,4 @@
-/* How work shares the turns of the event loop: small work in batches, large work in turns of its own. */
+/* How work shares the turns of the event loop: small work in batches, large work in turns of its own, while there is memory. */
 import { getHeapStatistics } from 'node:v8';
 
 /** How many functions run in one part, and how many parts in one turn of the event loop; the rest waits. */

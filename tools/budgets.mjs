@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 205,
   'persisted-operations': 297,
   process: 901,
-  rest: 2094,
+  rest: 2101,
   telemetry: 550,
 };
 

@@ -145,7 +145,7 @@ function unquote(given: NodeJS.ProcessEnv): string[] {
 const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` reads it';
 /** One of the two is JSON; the other is refused as JSON anyway. */
 const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
-/** Of a secret: nothing, what a log shows in its place, or a reference to a store. */
+/** What stands for a secret: `null`, the mask of a log, or a reference to a secret store. */
 const NO_SECRET =
   /^(?:null|None|\*{3,}|\[(?:MASKED|REDACTED)\]|vault:[\w/-]+#\w+|secretref:.+|(?:sm|berglas|ref\+\w+):\/\/.+|projects\/[^/]+\/secrets\/[^/]+(?:\/versions\/\w+)?)$/;
 /** A name in a template of a shell, of Kubernetes, Helm, a pipeline or a manual, also inside a URL; a reference to a store of secrets. */

@@ -155,6 +155,7 @@ export function createBreakers(now: () => number, onChange: (state: BreakerState
     memoMethod: () => createGroup(ofPlayers.breakerOf(undefined).state === 'open'),
   });
   return {
+    /** Of a caller: all players share one group, and each server has its own. */
     of: ({ key, isServer }: Pick<Caller, 'key' | 'isServer'>) => (isServer ? ofServers.memo(key) : ofPlayers),
     /** `open` if one is, else `half-open` if one is. */
     state(): BreakerState {

@@ -1,6 +1,6 @@
 /*
- * One request to the REST service, from its place in the queue to its response, as undici's handler. Redirects are not followed, because the keys would be sent
- * to the new address.
+ * One request to the REST service, from its place in the queue to its response, as undici's handler. Redirects are not followed,
+ * because the keys would be sent to the new address.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
@@ -146,14 +146,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #respond(body: Buffer): void {
     const response = { status: this.#status, headers: this.#headers, body };
+    if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
+    else void this.#respondInTurn(response);
+  }
+
+  /** Large data is not read while memory is short. Checked before the wait too, because waiting responses fill the memory. */
+  async #respondInTurn(response: UpstreamResponse): Promise<void> {
     const { state, callContext, content } = this.#owner;
     const { key, isServer } = callContext.caller;
-    const isRefused = () => state.endpoint.method === 'GET' && this.#status < 300 && isMemoryShort();
-    const read = () => this.#resolve(isRefused() ? notRead(state.endpoint, this.#status) : response);
-    if (body.length <= LARGE_RESPONSE_BYTES) this.#resolve(response);
-    // At once, so that what waits for its turn does not fill the memory.
-    else if (isRefused()) read();
-    else void takeTurn(isServer ? content.playerUniqueId : key).then(read);
+    const isRefused = () => state.endpoint.method === 'GET' && response.status < 300 && isMemoryShort();
+    if (!isRefused()) {
+      await takeTurn(isServer ? content.playerUniqueId : key);
+      if (!isRefused()) return this.#resolve(response);
+    }
+    this.#resolve(notRead(state.endpoint, response.status));
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */

@@ -149,7 +149,7 @@ export class Call<Result> {
     const inFlightMs = endedAt - (connectedAt ?? grantedAt ?? endedAt);
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += (connectedAt ?? endedAt) - queuedAt;
-    record.status = response instanceof Error ? undefined : response.status;
+    record.status = response.status;
     const earlierMaybeDone = this.#maybeDone;
     this.#maybeDone ||= sent && (response instanceof Error || !isRefusal(response));
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.

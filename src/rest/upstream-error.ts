@@ -13,7 +13,7 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   /** The `code` in the body of the response. Its message is not kept: it can contain personal data. */
   readonly serviceCode: number | undefined;
-  /** Whether the gateway did not attempt the call: the breaker is open, or too many calls wait. */
+  /** Whether the gateway itself refused: the breaker is open, too many calls wait, or there is no memory for the response. */
   readonly skipped: boolean = false;
 
   /** @param message Names the call by method and path template; never contains a key, an id or a URL. */
