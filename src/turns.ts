@@ -35,38 +35,51 @@ export function batchPerTurn(schedule: (run: () => void) => void): (work: () => 
 
 /**
  * Turns of their own for large lists and responses. Each list is completed, and each response read, in one, so that other work of
- * the process goes on between two of them. Keys alternate: what has one key waits for one of each other key.
+ * the process goes on between two of them. Callers alternate, and so do the players of one caller.
  */
-export function createTurns(): (key: string) => Promise<void> {
-  /** What waits, by key; the key whose turn is next comes first. */
-  const waiting = new Map<string, (() => void)[]>();
+export function createTurns(): (caller: string, player?: string) => Promise<void> {
+  /** What waits, by caller and player; those whose turn is next come first. */
+  const waiting = new Map<string, Map<string, (() => void)[]>>();
   function takeNext(): void {
-    const [next] = waiting;
-    if (!next) return;
-    const [key, resolvers] = next;
+    const [[caller, ofCaller] = ['', new Map<string, (() => void)[]>()]] = waiting;
+    const [[player, resolvers] = ['', []]] = ofCaller;
     const resolve = resolvers.shift();
-    waiting.delete(key);
-    if (resolvers.length > 0) waiting.set(key, resolvers);
+    ofCaller.delete(player);
+    if (resolvers.length > 0) ofCaller.set(player, resolvers);
+    waiting.delete(caller);
+    if (ofCaller.size > 0) waiting.set(caller, ofCaller);
     if (waiting.size > 0) setImmediate(takeNext);
     resolve?.();
   }
-  return (key) =>
+  return (caller, player = '') =>
     new Promise((resolve) => {
       if (waiting.size === 0) setImmediate(takeNext);
-      const resolvers = waiting.get(key);
-      if (resolvers) resolvers.push(resolve);
-      else waiting.set(key, [resolve]);
+      const ofCaller = waiting.get(caller) ?? new Map<string, (() => void)[]>();
+      waiting.set(caller, ofCaller.set(player, [...(ofCaller.get(player) ?? []), resolve]));
     });
 }
 
 /** The turns of this process. */
 export const takeTurn = createTurns();
 
-/** The share of V8's heap limit that the heap, and the buffers beside it, may take while large work is begun. */
-const MAX_MEMORY_SHARE = 0.7;
+/** How many bytes of large responses the operations of each caller have, by its key, and those of all. */
+const held = new Map<string, number>();
+let allHeld = 0;
 
-/** Whether large work is to be refused: what becomes of it stays in memory until its operation is over. */
-export function isMemoryShort(): boolean {
+/** Counts bytes of a large response, until its operation is over: what becomes of them stays in memory until then. */
+export function holdBytes(key: string, bytes: number): void {
+  const own = (held.get(key) ?? 0) + bytes;
+  allHeld += bytes;
+  if (own > 0) held.set(key, own);
+  else held.delete(key);
+}
+
+/**
+ * Whether large work of a caller is to be refused: of one that holds as much as the average, or more, when the heap and the buffers
+ * beside it take over 70 % of V8's heap limit; of others over 85 %.
+ */
+export function isMemoryShort(key: string): boolean {
   const { used_heap_size: heap, external_memory: buffers, heap_size_limit: limit } = getHeapStatistics();
-  return heap + buffers > limit * MAX_MEMORY_SHARE;
+  const isBelowAverage = (held.get(key) ?? 0) * held.size < allHeld;
+  return heap + buffers > limit * (isBelowAverage ? 0.85 : 0.7);
 }

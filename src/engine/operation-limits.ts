@@ -81,7 +81,8 @@ export class OperationLimiter {
         const count = (list: unknown) => {
           const more = Array.isArray(list) ? list.length - assumed : 0;
           const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
-          return added > MAX_ADDED_IN_TURN ? takeTurn(context.caller.key).then(() => checkMemory(list)) : list;
+          const { key } = context.caller;
+          return added > MAX_ADDED_IN_TURN ? takeTurn(key).then(() => checkMemory(list, key)) : list;
         };
         const found: unknown = resolve(parent, args, context, info);
         return found instanceof Promise ? found.then(count) : count(found);
@@ -111,8 +112,8 @@ export class OperationLimiter {
 }
 
 /** Throws OVERLOADED when there may not be enough memory for what a large list becomes. */
-function checkMemory(list: unknown): unknown {
-  if (!isMemoryShort()) return list;
+function checkMemory(list: unknown, caller: string): unknown {
+  if (!isMemoryShort(caller)) return list;
   throw new ClientError('OVERLOADED', OVERLOADED_MESSAGE, { extensions: { retryable: true, retryAfterMs: 1_000 } });
 }
 

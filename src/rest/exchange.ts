@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { decodeContent } from '../content-encoding.ts';
 import { isJson, parseJson } from '../json.ts';
-import { batchPerTurn, isMemoryShort, takeTurn } from '../turns.ts';
+import { batchPerTurn, holdBytes, isMemoryShort, takeTurn } from '../turns.ts';
 import type { CallContext } from './call-context.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -34,7 +34,7 @@ export interface UpstreamResponse {
 /** What an exchange needs of its call. */
 interface Owner {
   readonly state: { endpoint: Endpoint; queue: Queue; connections: Connections };
-  readonly callContext: Pick<CallContext, 'caller'>;
+  readonly callContext: Pick<CallContext, 'caller' | 'cancellation'>;
   readonly content: { playerUniqueId: string };
   /** Called when a connection is open and nothing is written yet. If it throws an `UpstreamError`, that is the response. */
   beforeSending(now: number, queuedAt: number): void;
@@ -69,6 +69,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #lease: Lease | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
+  /** How many of them are counted for its caller. */
+  #held = 0;
   /** Whether the whole response has arrived; it is read a little later. */
   #received = false;
   #status = 0;
@@ -122,10 +124,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes <= MAX_RESPONSE_BYTES) return;
-    this.abort(
-      new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.#owner.state.endpoint.name}: the body is too large`),
-    );
+    const { endpoint } = this.#owner.state;
+    if (this.#bytes > MAX_RESPONSE_BYTES)
+      this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${endpoint.name}: the body is too large`));
+    else if (this.#isRefused(this.#bytes)) this.abort(notRead(endpoint, this.#status));
+  }
+
+  /** Whether its response of so many bytes is not to be read: large data is not, while memory is short. */
+  #isRefused(bytes: number): boolean {
+    const { state, callContext } = this.#owner;
+    const { caller, cancellation } = callContext;
+    if (bytes <= LARGE_RESPONSE_BYTES) return false;
+    if (!cancellation.reason) {
+      if (this.#held === 0) cancellation.listeners.add(() => holdBytes(caller.key, -this.#held));
+      holdBytes(caller.key, bytes - this.#held);
+      this.#held = bytes;
+    }
+    return state.endpoint.method === 'GET' && this.#status < 300 && isMemoryShort(caller.key);
   }
 
   onResponseEnd(): void {
@@ -150,16 +165,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else void this.#respondInTurn(response);
   }
 
-  /** Large data is not read while memory is short. Checked before the wait too, because waiting responses fill the memory. */
+  /** Checked before the wait too, because waiting responses fill the memory. */
   async #respondInTurn(response: UpstreamResponse): Promise<void> {
     const { state, callContext, content } = this.#owner;
-    const { key, isServer } = callContext.caller;
-    const isRefused = () => state.endpoint.method === 'GET' && response.status < 300 && isMemoryShort();
-    if (!isRefused()) {
-      await takeTurn(isServer ? content.playerUniqueId : key);
-      if (!isRefused()) return this.#resolve(response);
-    }
-    this.#resolve(notRead(state.endpoint, response.status));
+    const { length } = response.body;
+    // The listener of the operation refers to this exchange.
+    this.#chunks = [];
+    if (!this.#isRefused(length)) await takeTurn(callContext.caller.key, content.playerUniqueId);
+    this.#resolve(this.#isRefused(length) ? notRead(state.endpoint, response.status) : response);
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */
@@ -187,6 +200,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(error: UpstreamError): void {
     const isWrite = this.#owner.state.endpoint.method !== 'GET';
     const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
+    this.#chunks = [];
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
     else if (isWrite && (this.#status > 200 || isJson(parseJson(body.toString().trim())))) this.#respond(body);
     else this.#resolve(error);

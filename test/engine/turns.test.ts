@@ -28,6 +28,16 @@ test('a caller with one list waits for one list of each other caller; each list 
   expect(new Set(order.map((one) => one.replace(/^\D+/, ''))).size).toBe(8);
 });
 
+test('a server with many players waits as one caller, and its players take turns', async () => {
+  const takeTurn = createTurns();
+  const order: string[] = [];
+  const complete = ([caller = '', player]: string[]) =>
+    takeTurn(caller, player).then(() => void order.push([caller, player].join(' ').trim()));
+  const all = [['job', 'p1'], ['job', 'p1'], ['job', 'p2'], ['job', 'p3'], ['other'], ['other']].map(complete);
+  await Promise.all(all);
+  expect(order).toEqual(['job p1', 'other', 'job p2', 'other', 'job p3', 'job p1']);
+});
+
 test('what comes while nothing waits has the next turn', async () => {
   const takeTurn = createTurns();
   for (const caller of ['a', 'b', 'a']) await takeTurn(caller);

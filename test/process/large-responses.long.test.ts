@@ -22,3 +22,36 @@ test('lists of a server that do not fit into the heap fail at their fields; the 
   expect(await post(gateway.url, { query: '{ me { coupons { code } } }' }, own)).toMatchObject({ codes: [] });
   expect(gateway.child.exitCode).toBeNull();
 });
+
+test('while the lists of one server fill the memory, 0 of 20 large lists of others are refused', async () => {
+  const signer = secretSigner();
+  const gateway = await start(signer.env, ['--max-old-space-size=128', '--max-semi-space-size=2']);
+  const listOf = (items: number) => JSON.stringify({ coupons: Array(items).fill({ code: ''.padEnd(5_000, '-') }) });
+  const [heavy, ordinary] = [listOf(350), listOf(60)];
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // Each operation of the server keeps what it has read, until the response about its last player.
+  upstream.on('GET /coupon', ({ path }) => {
+    if (path.includes('/late')) return { raw: ordinary, after };
+    return { raw: path.includes('/heavy-') ? heavy : ordinary };
+  });
+  const query = 'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { coupons { code } } }';
+  const scope = 'players:read coupons:read any-player';
+  const server = bearer(signer, { sub: 'job', scope });
+  const read = (ids: string[], headers: Record<string, string>) =>
+    post(gateway.url, { query, variables: { ids } }, headers);
+  const jobs = Array.from({ length: 5 }, (_, job) =>
+    read([...Array.from({ length: 40 }, (_, n) => `heavy-${job}-${n}`), 'late'], server),
+  );
+  await upstream.received(5 * 41);
+  const codes = [];
+  for (let n = 0; n < 10; n += 1) {
+    codes.push(...(await read([`p${n}`], bearer(signer, { sub: `p${n}`, scope: 'players:read coupons:read' }))).codes);
+    codes.push(...(await read(['p1'], bearer(signer, { sub: `shop-${n}`, scope }))).codes);
+  }
+  expect(codes).toEqual([]);
+  release();
+  expect((await Promise.all(jobs)).flatMap((answer) => answer.codes)).toContain('OVERLOADED');
+});
