@@ -62,6 +62,9 @@ export function createTurns(): (caller: string, player?: string) => Promise<void
 /** The turns of this process. */
 export const takeTurn = createTurns();
 
+/** The memory of this process, in bytes: V8's heap limit, or three quarters of a container that is too small for that. */
+export const MEMORY = Math.min(getHeapStatistics().heap_size_limit, 0.75 * (process.constrainedMemory() || Infinity));
+
 /** How many bytes of large responses the operations of each caller have, by its key, and those of all. */
 const held = new Map<string, number>();
 let allHeld = 0;
@@ -76,10 +79,10 @@ export function holdBytes(key: string, bytes: number): void {
 
 /**
  * Whether large work of a caller is to be refused: of one that holds as much as the average, or more, when the heap and the buffers
- * beside it take over 70 % of V8's heap limit; of others over 85 %.
+ * beside it take over 70 % of the memory; of others over 85 %.
  */
 export function isMemoryShort(key: string): boolean {
-  const { used_heap_size: heap, external_memory: buffers, heap_size_limit: limit } = getHeapStatistics();
+  const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics();
   const isBelowAverage = (held.get(key) ?? 0) * held.size < allHeld;
-  return heap + buffers > limit * (isBelowAverage ? 0.85 : 0.7);
+  return heap + buffers > MEMORY * (isBelowAverage ? 0.85 : 0.7);
 }

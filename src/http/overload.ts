@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { OVERLOADED_MESSAGE, requestError } from '../errors.ts';
+import { MEMORY } from '../turns.ts';
 
 /** The average delay of the event loop above which requests are refused, in milliseconds. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
@@ -21,7 +22,7 @@ const LINE_MS = 60_000;
 /** The limits of this process, on Linux. */
 const LIMITS = '/proc/self/limits';
 const DROPPED = 'new connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE), or add replicas';
-/** The share of V8's heap limit in use above which requests are refused. */
+/** The share of the memory that the heap takes, above which requests are refused. */
 const MAX_HEAP_SHARE = 0.9;
 /** How many bytes of bodies, and of responses that wait to be sent, all callers may have; one a quarter of what the others leave. */
 const MAX_BYTES = 64 * 1_024 * 1_024;
@@ -46,9 +47,8 @@ export function watchPressure(maxDelayMs = MAX_EVENT_LOOP_DELAY_MS) {
     const { user, system } = process.cpuUsage(cpu);
     const hasWorked = user + system > MIN_CPU_SHARE * 1_000 * (performance.now() - at);
     [at, cpu] = [performance.now(), process.cpuUsage()];
-    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
     const isLate = maxDelayMs > 0 && delay.mean / 1e6 - RESOLUTION_MS > maxDelayMs && hasWorked;
-    isUnderPressure = isLate || used > limit * MAX_HEAP_SHARE;
+    isUnderPressure = isLate || getHeapStatistics().used_heap_size > MEMORY * MAX_HEAP_SHARE;
     delay.reset();
   }, 1_000).unref();
   delay.enable();
