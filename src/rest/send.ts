@@ -18,6 +18,8 @@ const MAX_RETRIES = 2;
 const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
+/** When the end of a call is noticed later than this, in milliseconds, the process was held up: suspended, or very busy. */
+const HELD_UP_MS = 500;
 
 /** What the calls of one endpoint share. */
 export interface EndpointState {
@@ -139,7 +141,7 @@ export class Call<Result> {
   }
 
   /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
-  #endAttempt(permit: Permit, exchange: Exchange, response: UpstreamResponse | UpstreamError) {
+  #endAttempt(permit: Permit, exchange: Exchange, given: UpstreamResponse | UpstreamError) {
     const { endpoint, observer, timeoutMs } = this.state;
     const record = this.#record;
     const endedAt = performance.now();
@@ -147,6 +149,9 @@ export class Call<Result> {
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight. Time
     // in the gateway's own queue says nothing of the service.
     const inFlightMs = endedAt - (connectedAt ?? grantedAt ?? endedAt);
+    const lateMs = Math.max(endedAt - this.callContext.cancellation.deadline, inFlightMs - timeoutMs);
+    const isHeldUp = !sent && Object(given).code === 'UPSTREAM_TIMEOUT' && lateMs > HELD_UP_MS;
+    const response = isHeldUp ? noConnection(endpoint) : given;
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += (connectedAt ?? endedAt) - queuedAt;
     record.status = response.status;
@@ -170,10 +175,12 @@ export class Call<Result> {
   /** Why the call ends: it has no time left, or its operation was cancelled. In the queue, the gateway's own limit is the cause. */
   #endError(): UpstreamError {
     const { endpoint, connections } = this.state;
-    const { reason } = this.callContext.cancellation;
+    const { reason, deadline } = this.callContext.cancellation;
     const isExpired = this.#expiresAt === 0 || reason === 'the deadline passed';
     if (reason && !isExpired) return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
-    const isQueued = this.#exchange && this.#exchange.grantedAt === undefined && connections.isOpen;
+    const isQueued = this.#exchange
+      ? this.#exchange.grantedAt === undefined && connections.isOpen
+      : performance.now() - deadline > HELD_UP_MS;
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
