@@ -6,8 +6,7 @@ const { parseValue: parseId } = GraphQLID;
 /** Parsing JSON rounds whole numbers beyond 2^53: 9007199254740993 would become the identifier of another player. */
 export function parseExactId(value: unknown): string {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return parseId(value);
-  const problem = value % 1 ? 'not whole' : 'too large to be exact';
-  throw new TypeError(`This number is ${problem}; write it as a string.`);
+  throw new TypeError(`This number is ${value % 1 ? 'not whole' : 'too large to be exact'}; write it as a string.`);
 }
 
 /** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */

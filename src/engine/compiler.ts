@@ -136,8 +136,7 @@ function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly unkno
 function forJit(schema: GraphQLSchema): GraphQLSchema {
   return mapSchema(schema, {
     [MapperKind.OBJECT_FIELD]({ resolve, ...field }) {
-      const isCustom = isScalarType(field.type) && !isSpecifiedScalarType(field.type);
-      const type = isCustom ? GraphQLString : field.type;
+      const type = isScalarType(field.type) && !isSpecifiedScalarType(field.type) ? GraphQLString : field.type;
       return field.extensions?.[SCOPE_ALONE] === undefined && resolve
         ? { ...field, type, resolve }
         : { ...field, type };

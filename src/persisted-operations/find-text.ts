@@ -40,8 +40,7 @@ export function createPersistedOperations(
     if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
     if (mode === 'enforce') {
       const hint = production ? '' : ` ${nameOf(text, id)} is not in it.`;
-      const message = `This gateway runs the operations of its manifest only.${hint}`;
-      throw requestError('OPERATION_NOT_ALLOWED', 400, message);
+      throw requestError('OPERATION_NOT_ALLOWED', 400, `This gateway runs the operations of its manifest only.${hint}`);
     }
     // A text can contain personal data, and an id be any text, so the log has only their hashes.
     const isHash = id !== undefined && SHA256.test(id);

@@ -59,8 +59,7 @@ export class Breaker {
   }
 
   #isTrialDue(player = ''): boolean {
-    const moreMs = this.#tried.has(player) ? BACK_OFF_MS : 0;
-    return this.#state !== 'closed' && this.#now() >= this.#trialAt + moreMs;
+    return this.#state !== 'closed' && this.#now() >= this.#trialAt + (this.#tried.has(player) ? BACK_OFF_MS : 0);
   }
 
   /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open and no trial is due. */
@@ -182,8 +181,8 @@ export function createRetryBudget(now: () => number) {
   return {
     /** Called once for every call. */
     earn(): void {
-      const earned = RETRIES_PER_CALL + ((now() - earnedAt) / 1_000) * RETRIES_PER_SECOND;
-      left = Math.min(left + earned, MAX_SAVED_RETRIES);
+      left += RETRIES_PER_CALL + ((now() - earnedAt) / 1_000) * RETRIES_PER_SECOND;
+      left = Math.min(left, MAX_SAVED_RETRIES);
       earnedAt = now();
     },
     /** Takes one retry; false when there is none, or the player has taken more than are left. */

@@ -39,9 +39,8 @@ export function createRestClient(options: RestClientOptions) {
   // A lint rule forbids `Math.random`, so that nobody uses it for a code or a key.
   const { now = () => performance.now(), random = () => randomInt(1_000) / 1_000 } = options;
   const baseUrl = new URL(options.baseUrl);
-  const createRequest = createRequestFactory(baseUrl, options);
   const openPool = createPoolOpener(baseUrl.origin, options);
-  const common = { createRequest, observer, timeoutMs, random };
+  const common = { createRequest: createRequestFactory(baseUrl, options), observer, timeoutMs, random };
   /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
   const stateOf = (endpoint: endpoints.Endpoint) => ({
     ...common,

@@ -40,7 +40,6 @@ interface Owner {
   beforeSending(now: number, queuedAt: number): void;
 }
 
-const NO_HEADERS = {};
 const NO_BODY = Buffer.alloc(0);
 
 /**
@@ -74,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether the whole response has arrived; it is read a little later. */
   #received = false;
   #status = 0;
-  #headers: UpstreamResponse['headers'] = NO_HEADERS;
+  #headers: UpstreamResponse['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
 
   constructor(request: UpstreamRequest, owner: Owner) {
@@ -150,7 +149,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#owner.state.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    this.#chunks = [body];
     if (encoding === undefined) afterSockets(() => this.#respond(body));
     else void this.#decode(body, String(encoding));
   }

@@ -90,9 +90,10 @@ export function readResponse(
     const details = { status, serviceCode, retryable, retryAfterMs };
     return new UpstreamError(code, `${endpoint.name} responded ${status}${reason}`, details);
   };
+  const refusedBetween = () => failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
   const isRepeatedDelete = maybeDone && endpoint.method === 'DELETE';
   const unknownPlayer = isRepeatedDelete ? {} : null;
-  if (isChallenge(response)) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
+  if (isChallenge(response)) return refusedBetween();
   const textType = isJson(json) || response.body.length === 0 ? '' : String(headers['content-type'] ?? '');
   if (status < 300) {
     if (!isJson(json))
@@ -105,14 +106,12 @@ export function readResponse(
   if (status >= FIRST_UNKNOWN) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
   if (status < 400) return failed('UPSTREAM_UNAVAILABLE', delayOf(response), REDIRECT);
   // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
-  const isBetween = status === 407 || HTML_TYPE.test(textType);
-  if (isBetween) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
+  if (status === 407 || HTML_TYPE.test(textType)) return refusedBetween();
   if (status === 401 || status === 403)
     return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS, TEXT_TYPE.test(textType) ? WITH_TEXT : '');
   if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return unknownPlayer;
   if (status !== 404 || serviceCode !== undefined || isRepeatedDelete) return failed('UPSTREAM_REJECTED');
-  const isBlocked = OTHER_TYPE.test(textType) || !endpoint.ofPlayer;
-  if (isBlocked) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, REFUSED_BETWEEN);
+  if (OTHER_TYPE.test(textType) || !endpoint.ofPlayer) return refusedBetween();
   observer.notFoundWithoutCode?.(endpoint.name);
   return null;
 }
