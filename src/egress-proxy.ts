@@ -45,7 +45,7 @@ export function createProxyClient(proxy: URL, options: Pool.Options & { connect:
   const pool = new Pool(proxy, { ...options, connect: (to, done) => options.connect({ ...to, servername }, done) });
   const connect = pool.connect.bind(pool);
   const fail = (cause: NodeJS.ErrnoException) =>
-    Promise.reject(cause.code === 'UND_ERR_SOCKET' ? new Error('Proxy response (nothing)', { cause }) : cause);
+    Promise.reject(/SOCKET|HEADERS/.test(`${cause.code}`) ? new Error('Proxy response (nothing)', { cause }) : cause);
   const checked = (tunnel: Dispatcher.ConnectData) => {
     if (tunnel.statusCode !== 200 || tunnel.socket.readableLength === 0) return tunnel;
     tunnel.socket.on('error', () => undefined).destroy();

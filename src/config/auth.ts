@@ -28,9 +28,8 @@ export function authOf(values: Values): AuthConfig {
 /** How a developer gets a token for this gateway, with the command. Undefined for an open gateway, which needs none. */
 export function tokenHint(auth: AuthConfig): string | undefined {
   if (auth.kind === 'open') return undefined;
-  if (auth.jwt?.key.kind === 'secret') {
+  if (auth.jwt?.key.kind === 'secret')
     return 'With the same JWT_SECRET, JWT_ISSUER and JWT_AUDIENCE, `npm run token -- --sub demo-player --recipe phone-app` prints a token of the demo player.';
-  }
   if (auth.jwt) return `Tokens are issued by ${auth.jwt.JWT_ISSUER.join(', ')}.`;
   return '`npm run token -- --client my-tool --recipe support` prints a token and its entry for CLIENT_TOKENS_FILE.';
 }

@@ -158,8 +158,7 @@ function problemsOf(values: ReturnType<typeof derive>, given: NodeJS.ProcessEnv)
   const hasNone = (name: string) => !/[^\s,]/.test(given[name] ?? '');
   const isOpen = keys === 0 && !given['CLIENT_TOKENS_FILE'];
   const withoutRequirement = audience.name !== 'aud' && values.JWT_REQUIRE.length === 0;
-  const { REST_TIMEOUT_MS: callMs, OPERATION_TIMEOUT_MS: operationMs, PORT: port } = values;
-  const { rest, redisTls } = values;
+  const { REST_TIMEOUT_MS: callMs, OPERATION_TIMEOUT_MS: operationMs, PORT: port, rest, redisTls } = values;
   const unsafe = [
     !given['REST_BASE_URL'] && 'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
     isPlainHttp(restUrl) && 'REST_BASE_URL: must begin with https:// in production; every call carries the keys',
@@ -205,10 +204,7 @@ function problemsOf(values: ReturnType<typeof derive>, given: NodeJS.ProcessEnv)
       !values.PERSISTED_OPERATIONS_FILE[0] &&
       `PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${mode}`,
   ];
-  const all = values.NODE_ENV === 'production' ? [...problems, ...unsafe] : problems;
-  return all.flatMap((problem) => problem || []);
+  return [...problems, ...(values.production ? unsafe : [])].flatMap((problem) => problem || []);
 }
 
-function isPlainHttp(url: URL | undefined): boolean {
-  return url?.protocol === 'http:' && !LOOPBACK.test(url.hostname);
-}
+const isPlainHttp = (url: URL | undefined) => url?.protocol === 'http:' && !LOOPBACK.test(url.hostname);

@@ -28,7 +28,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   for (const name of PROXIES) given[name] = env[name.toLowerCase()]?.trim() || given[name];
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
-  problems.push(...readFiles(given), ...removeComments(given), ...unquote(given));
+  problems.push(...readFiles(given), ...mend(given));
   const unreplaced = Object.keys(VARIABLES.shape).filter((name) => isPlaceholder(name, given[name] ?? ''));
   problems.push(...unreplaced.map((name) => `${name}: has a placeholder that was not replaced by its value`));
   const objects = ALSO_IN_FILES.filter((name) => OF_TEXT.test(name) && /^\{\s*".*\}$/s.test(given[name] ?? ''));
@@ -86,11 +86,13 @@ const OF_PLATFORMS = /^REDIS_(?!URL|TIMEOUT|CA|CLIENT)/;
 /** Given variables that look like settings and are none, with the setting that was probably meant: one line for each. */
 export function misspelt(given: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
-  const others = Object.keys(given).filter((name) => !known.includes(name) && !REMOVED.split(' ').includes(name));
+  const none = [...known, ...REMOVED.split(' '), ...PROXIES.map((name) => name.toLowerCase())];
+  const others = Object.keys(given).filter((name) => !none.includes(name));
   const long = known.filter(({ length }) => length > 6);
   const bySpelling = new Map(long.flatMap((name) => spellings(name).map((one) => [one, name])));
   return others.flatMap((name) => {
-    const [near] = spellings(name).flatMap((one) => bySpelling.get(one) ?? []);
+    const upper = name.trim().toUpperCase().replaceAll('-', '_');
+    const [near] = spellings(upper).flatMap((one) => bySpelling.get(one) ?? []);
     if (!near && (!FAMILIES.test(name) || OF_KUBERNETES.test(name))) return [];
     if (given['REDIS_URL'] && OF_PLATFORMS.test(name)) return [];
     // Of the same family: REST_URL is not REDIS_URL.
@@ -121,28 +123,31 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Reports comments behind values, and goes on without them. What would be one can be a part of a secret, or of a path. */
-function removeComments(given: NodeJS.ProcessEnv): string[] {
-  return Object.keys(VARIABLES.shape).flatMap((name) => {
-    const [comment] = /(?:^|\s)#.*$/s.exec(given[name] ?? '') ?? [];
-    if (comment === undefined || ALSO_IN_FILES.includes(name) || name.endsWith('_FILE')) return [];
-    given[name] = given[name]?.slice(0, -comment.length).trim() || undefined;
-    return `${name}: has a comment, ${IN_ENV_FILE}; put it on a line of its own`;
-  });
-}
-
-/** Reports values in quotation marks, also typographic ones, and goes on without the marks. Around PEM they do not matter. */
-function unquote(given: NodeJS.ProcessEnv): string[] {
-  return Object.keys(VARIABLES.shape).flatMap((name) => {
-    const [, , straight, value = straight] =
-      /^(?:(["'`])(?!-----BEGIN)(.*)\1|\u201c(.*)\u201d)$/s.exec(given[name] ?? '') ?? [];
-    if (value === undefined) return [];
-    given[name] = value || undefined;
-    return `${name}: is in quotation marks, ${IN_ENV_FILE}; leave them out`;
+/** Reports what is around values and not meant, and goes on without it. */
+function mend(given: NodeJS.ProcessEnv): string[] {
+  const names = Object.keys(VARIABLES.shape).flatMap((name) =>
+    Object.entries(AROUND).map((one) => [name, ...one] as const),
+  );
+  return names.flatMap(([name, problem, find]) => {
+    const meant = find(given[name] ?? '', name);
+    if (meant === undefined) return [];
+    given[name] = meant.trim() || undefined;
+    return `${name}: ${problem}`;
   });
 }
 
 const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` reads it';
+/** What can be around a value, by what is said of it, and what finds the value in it. */
+const AROUND: Record<string, (text: string, name: string) => string | undefined> = {
+  'begins with its own name; leave out what is before the value': (text, name) =>
+    new RegExp(`^(?:export\\s+)?${name}\\s*[=:](.*)$`, 's').exec(text)?.[1],
+  // In a secret, or in a path, it can be a part.
+  [`has a comment, ${IN_ENV_FILE}; put it on a line of its own`]: (text, name) =>
+    ALSO_IN_FILES.includes(name) || name.endsWith('_FILE') ? undefined : /^(|.*?\s)#.*$/s.exec(text)?.[1],
+  // Also typographic ones. Around PEM they do not matter.
+  [`is in quotation marks, ${IN_ENV_FILE}; leave them out`]: (text) =>
+    /^(?:(["'`])(?!-----BEGIN)(.*)\1|\u201c(.*)\u201d)$/s.exec(text)?.slice(2).join(''),
+};
 /** One of the two is JSON; the other is refused as JSON anyway. */
 const OF_TEXT = /^(?!JWT_SCOPE_MAP|JWT_PUBLIC_KEY)/;
 /** What stands for a secret: `null`, the mask of a log, or a reference to a secret store. */

@@ -59,7 +59,7 @@ export const proxy = readBy(
     return new Secret(url.href);
   },
   'URL',
-  'must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25',
+  'must be the URL of an HTTP proxy, such as http://proxy.example.com:3128, not of SOCKS; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25',
 );
 
 /** What `read` makes of the text. What it throws is the problem; `problem`, where its message could show a secret. */

@@ -68,6 +68,9 @@ test.each([
   ['FEDREATION', 'FEDERATION'],
   ['SLOW_OPERATIONS_MS', 'SLOW_OPERATION_MS'],
   ['REST_TIMEOUT', 'REST_TIMEOUT_MS'],
+  ['rest_timeout_ms', 'REST_TIMEOUT_MS'],
+  ['redis-url', 'REDIS_URL'],
+  ['jwt-audiance', 'JWT_AUDIENCE'],
 ])('%s is taken for %s: refused in production, a warning in development', (name, meant) => {
   const line = `${name}: is no setting; did you mean ${meant}?`;
   expect(report({ ...production, [name]: '1' })).toEqual([line]);
@@ -83,10 +86,10 @@ test('variables of others, and those that Kubernetes sets for services, are nobo
     'MY_REST_URL',
   ];
   const env = Object.fromEntries(
-    [...others, 'HOSTNAME', 'HOSTS', 'LOG_FORMAT', 'ALL_PROXY', 'NODE_OPTIONS', 'OTEL_LOG_LEVEL'].map((name) => [
-      name,
-      'tcp://10.0.0.1',
-    ]),
+    [
+      ...[...others, 'HOSTNAME', 'HOSTS', 'LOG_FORMAT', 'ALL_PROXY', 'NODE_OPTIONS', 'OTEL_LOG_LEVEL'],
+      ...['host', 'all_proxy', 'no_proxy', 'max_something', 'npm_config_https_proxy'],
+    ].map((name) => [name, 'tcp://10.0.0.1']),
   );
   expect(report({ ...production, ...env })).toEqual([]);
   expect(loadConfig({ MANAGEMENT_PORT: 'tcp://10.0.0.1:8080' }).MANAGEMENT_PORT).toBe(4_001);
@@ -129,7 +132,7 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths and no wildcards | https://a.example,b.example | https://a.example/app | https://a.example// | https://*.example.com | null | capacitor:
   PERSISTED_OPERATIONS_FILE | must be separated by commas, without brackets and quotation marks | [a.json] | [a.json, b.json ]
   CORS_ORIGINS | must be separated by commas, without brackets and quotation marks | ['https://a.example']
-  HTTPS_PROXY | must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25 | http://corp\\user:hunter2@proxy.example:3128 | http://user:1/hunter2@proxy.example | http://proxy.example/@.pac
+  HTTPS_PROXY | must be the URL of an HTTP proxy, such as http://proxy.example.com:3128, not of SOCKS; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25 | http://corp\\user:hunter2@proxy.example:3128 | http://user:1/hunter2@proxy.example | http://proxy.example/@.pac | socks5://hunter2@proxy.example:1080
   FEDERATION | must be one of true, false | yes
   JWT_ISSUER | must be separated by commas | https://a.example https://b.example | https://a.example; https://b.example
   NODE_ENV | must be one of production, development, test | prod | PRODUCTION
@@ -443,6 +446,20 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       (name) =>
         `${name}: is in quotation marks, which would be a part of it, as \`docker run --env-file\` reads it; leave them out`,
     ),
+  ],
+  'values that begin with their own names, as the line of a file': [
+    {
+      ...{ ...production, JWT_SECRET: '', JWT_SECRET_FILE: file('line', `export JWT_SECRET="${SECRET}"\n`) },
+      ...{
+        REST_API_KEY: 'REST_API_KEY=the-api-key',
+        REST_SECRET_KEY: 'REST_SECRET_KEY-2',
+        LOG_LEVEL: 'LOG_LEVEL: info',
+      },
+    },
+    'REST_API_KEY: begins with its own name; leave out what is before the value',
+    'JWT_SECRET: begins with its own name; leave out what is before the value',
+    'JWT_SECRET: is in quotation marks, which would be a part of it, as `docker run --env-file` reads it; leave them out',
+    'LOG_LEVEL: begins with its own name; leave out what is before the value',
   ],
   'comments behind values, which `docker run --env-file` does not remove': [
     {

@@ -63,6 +63,16 @@ test.each([
   expect(toService.asked).toBeLessThanOrEqual(6);
 });
 
+test('a proxy that accepts connections and says nothing is named in the log; of a write, nothing was done', async () => {
+  const proxy = createServer((socket) => void socket.on('error', () => {}));
+  const env = { REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: `127.0.0.1:${await listen(proxy)}` };
+  const gateway = await startProcess({ ...env, REST_TIMEOUT_MS: '500' });
+  const write = 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }';
+  expect((await post(gateway.url, { query: write })).errors[0]?.extensions).toMatchObject({ outcome: 'NOT_DONE' });
+  const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+  expect(line.reason).toContain('the egress proxy responded nothing');
+});
+
 /** A proxy that alone can resolve names; it connects all of them to one port. With `credentials`, it wants them. */
 async function startEgressProxy(port: () => number, credentials?: string, server: Server = createHttpServer()) {
   const seen: string[] = [];
@@ -213,7 +223,7 @@ test.each(FORMS)('NO_PROXY=%s leads to %s without the proxy', (NO_PROXY, direct,
 test('a proxy that is no URL is refused at the start, without its password', async () => {
   const { output, ended } = spawnProcess({ HTTPS_PROXY: 'socks5://me:hidden-word@proxy:1080' });
   expect(await ended).toEqual({ code: 1, signal: null });
-  expect(output()).toContain('HTTPS_PROXY: must be the URL of a proxy');
+  expect(output()).toContain('HTTPS_PROXY: must be the URL of an HTTP proxy');
   expect(output()).not.toContain('hidden-word');
 });
 
