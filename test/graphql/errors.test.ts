@@ -71,6 +71,14 @@ describe('bad arguments of queries', () => {
       expect([extensions['code'], message]).toEqual(['BAD_USER_INPUT', expect.stringContaining(`"${argument}"`)]);
     }
   });
+
+  test('a condition below a list of players that is null fails each player by itself, as graphql-js does', async () => {
+    const query =
+      'query ($v: Boolean = true) { players(playerUniqueIds: ["p1", "p2"]) { id city: id @include(if: $v) } }';
+    const { data, errors } = await gateway.query(query, { v: null });
+    expect(data).toEqual({ players: [null, null] });
+    expect(errors.map(({ path }) => path)).toEqual([0, 1].map((index) => ['players', index]));
+  });
 });
 
 describe('input of mutations', () => {

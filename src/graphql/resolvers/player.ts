@@ -82,7 +82,7 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
   players: (_parent, { playerUniqueIds, lang }, context, info) => {
     checkLength('playerUniqueIds', playerUniqueIds, MAX_PLAYERS);
     for (const [index, id] of playerUniqueIds.entries()) checkPlayerId(`playerUniqueIds[${index}]`, id);
-    return playerUniqueIds.map((id) => readPlayer(id, lang, context, info));
+    return playerUniqueIds.map(async (id) => readPlayer(id, lang, context, info));
   },
   me: (_parent, { lang }, context, info) => {
     const { playerUniqueId } = context.caller;
