@@ -77,8 +77,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         checkContent(request);
         const slot = route.slots.admit(caller);
         if (typeof slot === 'string') {
-          // Once a minute. The line of each refused operation is at debug: there can be many.
-          refusals(() => app.log.warn({ caller: caller.name, reason: slot }, 'operations are refused'));
+          refusals(slot, () => app.log.warn({ caller: caller.name, reason: slot }, 'operations are refused'));
           throw OVERLOADED;
         }
         request.admitted = { caller, slot, bytes: 0 };

@@ -71,17 +71,18 @@ export function boundConnections({ server, log }: FastifyInstance, others: numbe
   if (!existsSync(LIMITS)) return;
   const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1]);
   if (Number.isNaN(limit)) return;
-  server.maxConnections = limit - Math.min(others + OTHER_FILES, Math.floor(limit / 2));
+  const maxConnections = limit - Math.min(others + OTHER_FILES, Math.floor(limit / 2));
+  server.maxConnections = maxConnections;
   const drops = oncePerMinute();
-  server.on('drop', () => drops(() => log.warn({ maxConnections: server.maxConnections, files: limit }, DROPPED)));
+  server.on('drop', () => drops(DROPPED, () => log.warn({ maxConnections, files: limit }, DROPPED)));
 }
 
-/** Returns a function that calls what it is given, at most once a minute: for log lines that every request could cause. */
-export function oncePerMinute(): (write: () => void) => void {
-  let next = 0;
-  return (write) => {
-    if (performance.now() < next) return;
-    next = performance.now() + LINE_MS;
+/** Returns a function that calls what it is given, at most once a minute for each reason: every request could cause a line. */
+export function oncePerMinute(): (reason: string, write: () => void) => void {
+  const next = new Map<string, number>();
+  return (reason, write) => {
+    if (performance.now() < (next.get(reason) ?? 0)) return;
+    next.set(reason, performance.now() + LINE_MS);
     write();
   };
 }

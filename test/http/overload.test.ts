@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { createSlots } from '../../src/http/overload.ts';
+import { player as playerCaller, startWithCallers } from '../kit/callers.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { bearer, keySigner, secretSigner, token } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
@@ -65,6 +66,27 @@ test('a caller with as many operations in flight as it may have gets 503, until 
   for (const { release } of held) release();
   expect((await Promise.all(first)).map((answer) => answer.status)).toEqual([200, 200]);
   expect((await gateway.query(player('p3'))).data).toEqual({ player: { id: 'p3' } });
+});
+
+test('each reason for which operations are refused has a line, also while one caller is refused all the time', async () => {
+  const limits = { MAX_CONCURRENT_OPERATIONS: '4', MAX_CONCURRENT_OPERATIONS_PER_CALLER: '2' };
+  const { gateway, upstream, as } = await startWithCallers(limits);
+  const [p1, p2] = [playerCaller('p1', 'players:read'), playerCaller('p2', 'players:read')];
+  const held = [p1, p1, p2].map((caller) => {
+    const { release } = upstream.hold('GET /player');
+    return { release, response: as(caller, '{ me { id } }') };
+  });
+  await upstream.received(3);
+  for (const caller of [p1, p2, p1, p2]) expect((await as(caller, '{ me { id } }')).status).toBe(503);
+  for (const { release, response } of held) {
+    release();
+    expect((await response).status).toBe(200);
+  }
+  const reasons = gateway
+    .logged()
+    .split('\n')
+    .flatMap((line) => (line.includes('"msg":"operations are refused"') ? JSON.parse(line).reason : []));
+  expect(reasons).toEqual([expect.stringMatching(/^this caller has/), expect.stringMatching(/^all callers together/)]);
 });
 
 test('a limit of two is two beside others too, and an innocent caller is not blamed', () => {
