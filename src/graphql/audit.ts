@@ -1,7 +1,7 @@
 /* The audit: each requested deletion is recorded, with the outcome that its client is told. */
 import { type DocumentNode, type FieldNode, type GraphQLSchema, getArgumentValues, visit } from 'graphql';
 import { ClientError } from '../errors.ts';
-import { isJson, type Json } from '../json.ts';
+import type { Json } from '../json.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
 import { outcomeOf } from './writes.ts';
@@ -49,18 +49,18 @@ export function auditRefused(
       return undefined;
     }
   };
+  // Fields with one name in the response are one deletion: two of them with different arguments are not valid.
+  const requested = new Map<string, FieldNode>();
   visit(document, {
-    Field(node) {
-      if (node.name.value !== FIELD) return;
-      deletions.push({ playerUniqueId: playerIn(argumentsOf(node)), outcome: 'REFUSED' });
-    },
+    Field: (node) => void (node.name.value === FIELD && requested.set((node.alias ?? node.name).value, node)),
   });
+  for (const node of requested.values())
+    deletions.push({ playerUniqueId: playerIn(argumentsOf(node)), outcome: 'REFUSED' });
 }
 
 function playerIn(args: unknown): string | undefined {
-  const input = isJson(args) ? args['input'] : undefined;
-  const id = isJson(input) ? input['playerUniqueId'] : undefined;
-  return typeof id === 'string' ? id : undefined;
+  const { input }: { input?: { playerUniqueId?: unknown } | null } = Object(args);
+  return typeof input?.playerUniqueId === 'string' ? input.playerUniqueId : undefined;
 }
 
 function outcomeOfPayload(payload: unknown): Deletion['outcome'] {

@@ -240,6 +240,18 @@ test('a deletion under a condition is refused with its own error, and has a line
   expect(found.slice(1)).toEqual([...Array(2).fill(['REFUSED', undefined]), ...Array(10).fill(['REFUSED', HASHED])]);
 });
 
+test('a deletion that is written twice is one, so a refused operation cannot fill the log', async () => {
+  const remove = 'deletePlayer(input: $input) { deletedPlayerUniqueId }';
+  const twice = `mutation ($input: DeletePlayerInput!) { ${remove} ${remove} other: ${remove} ...Again } fragment Again on Mutation { ${remove} }`;
+  const of = async (input: unknown) => {
+    const gateway = await startGateway(both.upstream.url);
+    const { status } = await gateway.query(twice, { input });
+    return [status, linesOf(gateway).filter(({ audit }) => audit === 'deletePlayer').length];
+  };
+  expect(await of({ playerUniqueId: 'p8' })).toEqual([200, 2]);
+  expect(await of(5)).toEqual([400, 2]);
+});
+
 test('of a document with several operations, only the deletions of the requested one have a line of audit', async () => {
   const remove = 'deletePlayer(input: { playerUniqueId: "p9" })';
   const query = `
