@@ -18,7 +18,6 @@
 import {
   BREAK,
   type DocumentNode,
-  type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -62,10 +61,12 @@ export function reasonNotToCompile(
         : undefined,
     [Kind.FIELD]({ name, alias }) {
       const type = types.getType();
+      const list = getNullableType(type);
       if (alias?.value.includes('_')) return refuse(`the alias ${alias.value} contains "_"`);
       if (name.value === '__schema' || name.value === '__type') return refuse('introspection');
       if (isAbstractType(getNamedType(type))) return refuse(`${name.value} returns an interface or a union`);
-      return type && canHoldNulls(type) ? refuse(`${name.value} is a list of nullable objects`) : undefined;
+      const canHoldNulls = isListType(list) && !isNonNullType(list.ofType) && !isLeafType(list.ofType);
+      return canHoldNulls ? refuse(`${name.value} is a list of nullable objects`) : undefined;
     },
     [Kind.NAMED_TYPE]: ({ name }) =>
       isAbstractType(schema.getType(name.value)) ? refuse(`${name.value} is an interface or a union`) : undefined,
@@ -81,9 +82,4 @@ export function reasonNotToCompile(
   });
   visit(document, visitor);
   return reason;
-}
-
-function canHoldNulls(type: GraphQLOutputType): boolean {
-  const list = getNullableType(type);
-  return isListType(list) && !isNonNullType(list.ofType) && !isLeafType(list.ofType);
 }

@@ -63,7 +63,9 @@ export function formatResult(
   if (errors.length === 0 && data !== undefined && charactersOf(data) <= MAX_RESPONSE) return { data };
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
-  for (const error of shown) if (!isIntended(error)) report(error, callContext.requestId, caller.name);
+  // A REST call that failed can be the cause of several errors.
+  for (const cause of new Set(shown.map(unwrapResolverError)))
+    if (!isIntended(cause)) report(cause, callContext.requestId, caller.name);
   const formatted = shown.map(format);
   // The path of each error can have an alias as long as the request.
   if (charactersOf([data, formatted]) > MAX_RESPONSE) return refuseLength(context);

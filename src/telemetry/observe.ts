@@ -140,7 +140,7 @@ function describeCall({ endpoint, status, ms, queueMs, error }: CallRecord) {
 export const rounded = (ms: number) => Math.round(ms * 10) / 10;
 
 /** Called with errors that a client must not see. The client gets only `requestId`. */
-export type ReportError = (error: Error, requestId: string, caller: string) => void;
+export type ReportError = (error: unknown, requestId: string, caller: string) => void;
 
 /** Logs these errors; failures of the REST service with the status and code of its response, which can contain personal data. */
 export function reportTo(log: FastifyBaseLogger): ReportError {

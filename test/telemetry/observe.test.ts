@@ -302,6 +302,15 @@ describe('a failed call of the REST service', () => {
     expect(callsThatFailed(both.gateway)[1]).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', cause: 'ECONNREFUSED' });
   });
 
+  test('is logged once, however many fields of the operation need it, compiled or not', async () => {
+    both.upstream.on('GET /coupon', { status: 400, json: { code: 9 } });
+    const query = '{ me { all: coupons { code } used: coupons(filter: { isUsed: true }) { code } } }';
+    for (let time = 1; time <= 6; time += 1) {
+      expect((await both.gateway.query(query)).codes).toEqual(['UPSTREAM_REJECTED', 'UPSTREAM_REJECTED']);
+      expect(callsThatFailed(both.gateway)).toHaveLength(time);
+    }
+  });
+
   test('of a write whose input the service refuses, a user error for the client, is logged too', async () => {
     both.upstream.on('POST /player', { status: 400, json: { code: 5, message: 'jane@example.com lacks a name' } });
     const upsert =
