@@ -16,6 +16,8 @@ import { type ReportError, rounded } from '../telemetry/observe.ts';
 
 /** Errors of one operation that are reported one by one. */
 const MAX_ERRORS = 100;
+/** Codes of failures, which are the outcome in log and metrics: a field that is FORBIDDEN in each operation must not hide them. */
+const FAILURE = /^(?:OVERLOADED|INTERNAL_SERVER_ERROR|UPSTREAM_)/;
 /** The longest JSON text of a response, in bytes. */
 export const MAX_RESPONSE = 4 * 1_024 * 1_024;
 
@@ -87,8 +89,8 @@ function format(error: GraphQLError): GraphQLFormattedError {
 /** The last step of every response: its codes for the record, and `extensions`. */
 export function completeResponse(response: FormattedExecutionResult, context: Context, production: boolean): void {
   const { record, extensions } = context;
-  if (response.errors)
-    record.codes = [...new Set(response.errors.map(({ extensions }) => String(extensions?.['code'])))];
+  const codes = new Set(response.errors?.map(({ extensions }) => String(extensions?.['code'])));
+  if (response.errors) record.codes = [...codes].sort((a, b) => Number(FAILURE.test(b)) - Number(FAILURE.test(a)));
   if (!production) {
     extensions['upstream'] = record.calls.map(
       ({ endpoint: { method, template, operationId }, status, began, ms, queueMs, attempts, error }) => {

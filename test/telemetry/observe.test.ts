@@ -311,6 +311,15 @@ describe('a failed call of the REST service', () => {
     }
   });
 
+  test('is the outcome of its operation, whatever other fields are refused before it', async () => {
+    both.upstream.on('GET /coupon', { status: 400, json: { code: 9 } });
+    const { codes } = await both.gateway.query('{ me { referredFriends(limit: 0) { total } coupons { code } } }');
+    expect(codes).toEqual(['BAD_USER_INPUT', 'UPSTREAM_REJECTED']);
+    const line = linesOf(both.gateway).findLast(({ msg }) => msg === 'operation');
+    expect(line).toMatchObject({ outcome: 'UPSTREAM_REJECTED', codes: ['UPSTREAM_REJECTED', 'BAD_USER_INPUT'] });
+    expect(await both.gateway.metrics()).toContain('outcome="UPSTREAM_REJECTED"');
+  });
+
   test('of a write whose input the service refuses, a user error for the client, is logged too', async () => {
     both.upstream.on('POST /player', { status: 400, json: { code: 5, message: 'jane@example.com lacks a name' } });
     const upsert =
