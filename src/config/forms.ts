@@ -79,7 +79,7 @@ export function readBy<Value>(read: (given: string) => Value, description: strin
 
 /** A whole number from `min` to `max`, both included. */
 export function whole(min: number, max: number) {
-  const message = `must be a whole number between ${min} and ${max}`;
+  const message = `must be a whole number between ${min} and ${max}, in digits alone`;
   return z
     .string()
     .regex(/^\d{1,10}$/, message)

@@ -75,6 +75,7 @@ const LISTEN_ADVICE: Partial<Record<string, string>> = {
   EADDRINUSE: 'set PORT or MANAGEMENT_PORT to another port',
   EACCES: 'set PORT and MANAGEMENT_PORT to ports from 1024, which need no privilege',
   EADDRNOTAVAIL: 'set HOST and MANAGEMENT_HOST to addresses of this machine, or to 0.0.0.0',
+  EINVAL: 'a link-local address needs its interface, as in HOST=fe80::1%eth0',
   EAFNOSUPPORT: 'this machine has no IPv6; set HOST and MANAGEMENT_HOST to 0.0.0.0',
   ENOTFOUND: 'set HOST and MANAGEMENT_HOST to addresses of this machine, or to 0.0.0.0',
 };

@@ -292,7 +292,7 @@ test.each([
 ])('%s lies between %d and %d', (name, min, max) => {
   for (const fit of [min, max]) expect(report({ [name]: String(fit) })).toEqual([]);
   const unfit = [min - 1, max + 1, '1.5', '0x10', '1e3', '5 6', 'NaN'].map(String);
-  expectUnusable(name, `must be a whole number between ${min} and ${max}`, unfit);
+  expectUnusable(name, `must be a whole number between ${min} and ${max}, in digits alone`, unfit);
 });
 
 const KEY_FORM =
@@ -341,7 +341,7 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
       ...{ REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' },
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
     },
-    'PORT: must be a whole number between 0 and 65535 (given: "many")',
+    'PORT: must be a whole number between 0 and 65535, in digits alone (given: "many")',
     'JWT_SECRET: must have at least 32 bytes',
     `${KEYS}: set exactly one of them`,
     'JWT_AUDIENCE: is needed with a JWT key; it is what the audience of a token must hold',

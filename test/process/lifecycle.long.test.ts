@@ -6,6 +6,7 @@ import { setTimeout as elapsed } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { atEnd, newFolder } from '../kit/at-end.ts';
 import { spawnProcess } from '../kit/process.ts';
+import { secretSigner } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 import { ask, ENDED, start, upstream } from './setup.ts';
 
@@ -270,6 +271,11 @@ test('what the program cannot start with is told in sentences, without secrets',
   expect(await elsewhere.ended).toEqual({ code: 1, signal: null });
   expect(elsewhere.output()).toMatch(/EADDRNOTAVAIL.+; set HOST and MANAGEMENT_HOST to addresses of this machine/);
   expect(elsewhere.output()).not.toContain('    at ');
+
+  const local = spawnProcess({ ...secretSigner().env, REST_BASE_URL: upstream.url, HOST: 'fe80::1' });
+  expect(await local.ended).toEqual({ code: 1, signal: null });
+  expect(local.output()).toMatch(/EINVAL.+; a link-local address needs its interface/);
+  expect(local.output()).not.toContain('    at ');
 
   // As a kernel without IPv6 says it.
   const withoutIpv6 = `import { Server } from 'node:net';

@@ -12,6 +12,7 @@ import { atEnd, newFolder } from '../kit/at-end.ts';
 import { startProcess } from '../kit/process.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { startReference } from '../kit/reference.ts';
+import { startProxyOf } from '../kit/tcp-proxy.ts';
 import { ISSUER, keySigner } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 import { API_KEY, SECRET_KEY, SETTINGS, startUpstream } from '../kit/upstream.ts';
@@ -318,6 +319,17 @@ test('redis is asked everything at once, so that a slow one takes no longer than
   });
   const REDIS_URL = `redis://${await listen(server)}`;
   expect(await probe({ ...GOOD, REDIS_URL })).toMatchObject({ code: 0, lines: [] });
+});
+
+(redisIsInstalled ? test : test.skip)('a Redis that responds later than the gateway waits is named', async () => {
+  const redis = await startRedis();
+  const proxy = await startProxyOf(redis.url);
+  proxy.delay(30);
+  const slow = { ...GOOD, REDIS_URL: proxy.url };
+  expect((await probe({ ...slow, REDIS_TIMEOUT_MS: '50' })).lines).toEqual([
+    expect.stringMatching(/^REDIS_TIMEOUT_MS: Redis took \d+ ms, so events .* are refused; raise it/),
+  ]);
+  expect(await probe({ ...slow, REDIS_TIMEOUT_MS: '5000' })).toMatchObject({ code: 0, lines: [] });
 });
 
 (redisIsInstalled ? test : test.skip)('a Redis that allows the keys of this gateway alone is no mistake', async () => {
