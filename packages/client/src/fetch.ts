@@ -1,7 +1,7 @@
 import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
 import { isWorthless, type Sending, testMode } from './retry.ts';
-import { headerOf, type Init, type Received, responseOf, type Sender, send } from './send.ts';
+import { type Init, type Received, responseOf, type Sender, send } from './send.ts';
 import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Input } from './token.ts';
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
@@ -129,7 +129,7 @@ export function createOperationSend(
     };
     sent.then(({ response }) => isWorthless(response) && keep(), keep);
     const received = await sent;
-    const limit = onLimit && limitOf(received.from.headers);
+    const limit = onLimit && limitOf(received.headers);
     if (limit) queueMicrotask(() => onLimit(limit));
     return received;
   };
@@ -149,7 +149,7 @@ function isOperation(body: unknown): body is Body {
 
 /** As the gateway writes it: `q` of the policy, then `r` and `t` (seconds) of the limit. */
 function limitOf(headers: Headers): Limit | undefined {
-  const text = headerOf(headers, 'ratelimit-policy') + headerOf(headers, 'ratelimit');
+  const text = `${headers.get('ratelimit-policy')}${headers.get('ratelimit')}`;
   const [, quota = 0, remaining = 0, seconds] = /;q=(\d+).*?;r=(\d+);t=(\d+)/.exec(text)?.map(Number) ?? [];
   return seconds === undefined ? undefined : { quota, remaining, resetMs: seconds * 1_000 };
 }

@@ -448,6 +448,29 @@ test('tells what is left of the limit after each response that has it', async ()
   expect(limits).toHaveLength(2);
 });
 
+test('reads headers without `get`, which throws in a `load` of SvelteKit: the limit, and a final page', async () => {
+  const limits: Limit[] = [];
+  const asked: number[] = [];
+  const own = (...responses: Response[]) =>
+    createFetch({
+      token: valid,
+      onLimit: (limit) => void limits.push(limit),
+      async fetch(...request) {
+        const response = responses.shift() ?? (await fetch(...request));
+        asked.push(response.status);
+        response.headers.get = (name) => {
+          throw new Error(`Failed to get response header "${name}"`);
+        };
+        return response;
+      },
+    });
+  expect((await own()(url, post(READ))).status).toBe(200);
+  expect(limits).toHaveLength(1);
+  const error = await rejection(own(page(403, { date: new Date().toUTCString() }))(url, post(READ)));
+  expect([error.message, error.retryable]).toEqual([expect.stringContaining('a firewall refused'), false]);
+  expect(asked).toEqual([200, 403]);
+});
+
 test('an error of `onLimit` is reported as that of an event listener, and fails no request', async () => {
   const thrown: unknown[] = [];
   const report = jest.spyOn(globalThis, 'queueMicrotask').mockImplementation((task) => {
