@@ -181,6 +181,7 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     await until(() => upstream.calls().filter((call) => call === 'POST /integrations/event').length === 2);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await see('You have signed out.');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Sign in');
     expect(await page.getByText('Player p1').count()).toBe(0);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await see('Player p1');

@@ -39,13 +39,16 @@ function Message({ text, action, onClick }: { text: string; action: string; onCl
       <h1>My rewards</h1>
       <div role="alert" className="failure">
         <p>{text}</p>
-        <button type="button" className="primary" onClick={onClick}>
+        {/* The button that was pressed is gone: without this the focus would be lost. */}
+        <button type="button" className="primary" onClick={onClick} ref={focus}>
           {action}
         </button>
       </div>
     </main>
   );
 }
+
+const focus = (button: HTMLButtonElement | null) => button?.focus();
 
 const open = () =>
   start().catch(() =>

@@ -105,13 +105,14 @@ export function createOperationSend(
   fetch: AuthorizedFetch = authorizedFetch(options),
 ): OperationSend {
   const { onLimit } = options;
-  let failures: Failure[] = [];
+  /** In the order of their time: a server can have many. */
+  const failures: Failure[] = [];
   return async (input, init, body, isKnownQuery) => {
     const content = JSON.stringify(body);
     // Also when the clock was set back.
-    const recent = failures.filter(({ at }) => Math.abs(Date.now() - at) <= REPEATED_WITHIN_MS);
-    const last = recent.find((one) => one.content === content);
-    failures = recent.filter((one) => one !== last);
+    while (failures[0] && Math.abs(Date.now() - failures[0].at) > REPEATED_WITHIN_MS) failures.shift();
+    const last = failures.find((one) => one.content === content);
+    if (last) failures.splice(failures.indexOf(last), 1);
     const { query, documentId } = body;
     const isQuery = isKnownQuery ?? (query != null && !hasMutation(query));
     const given = body.variables ?? {};
@@ -129,8 +130,7 @@ export function createOperationSend(
     };
     sent.then(({ response }) => isWorthless(response) && keep(), keep);
     const received = await sent;
-    const limit = onLimit && limitOf(received.headers);
-    if (limit) queueMicrotask(() => onLimit(limit));
+    if (onLimit) tellLimit(onLimit, received.headers);
     return received;
   };
 }
@@ -147,9 +147,9 @@ function isOperation(body: unknown): body is Body {
   return isObject(body) && (/\{/.test(query) || ['documentId', 'variables', 'extensions'].some((name) => name in body));
 }
 
-/** As the gateway writes it: `q` of the policy, then `r` and `t` (seconds) of the limit. */
-function limitOf(headers: Headers): Limit | undefined {
+/** Reads what the gateway writes: `q` of the policy, then `r` and `t` (seconds) of the limit. */
+function tellLimit(onLimit: (limit: Limit) => void, headers: Headers): void {
   const text = `${headers.get('ratelimit-policy')}${headers.get('ratelimit')}`;
   const [, quota = 0, remaining = 0, seconds] = /;q=(\d+).*?;r=(\d+);t=(\d+)/.exec(text)?.map(Number) ?? [];
-  return seconds === undefined ? undefined : { quota, remaining, resetMs: seconds * 1_000 };
+  if (seconds !== undefined) queueMicrotask(() => onLimit({ quota, remaining, resetMs: seconds * 1_000 }));
 }

@@ -65,7 +65,7 @@ export function wait(
       resolve();
     };
     // A timer of 2^31 ms or more would end at once.
-    const timer = setTimeout(end, Math.min(milliseconds, 2 ** 31 - 1));
+    const timer = setTimeout(end, Math.min(milliseconds, 2e9));
     for (const [target, name] of all) target?.addEventListener?.(name, end);
     over?.then(end);
     // Without a pause there is no timer: the fake clock of a test would hold it.

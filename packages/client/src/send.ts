@@ -62,7 +62,7 @@ export async function send(sender: Sender, input: Input, options: Init, kind: Ki
     // Written so that NaN, as of a missing variable, is one attempt.
     if (isFinal || !(attempt < attempts) || askedMs > TOO_LONG_MS) {
       sender.isFailed = !isFinal;
-      const told = isUnknown ? response.errors?.map(withUnknown) : undefined;
+      const told = isUnknown && response.errors?.map(withUnknown);
       if (isError) throw told ? new GatewayError(Object(told[0]), { cause: came.cause }) : came;
       if (!told) return came;
       const changed = { ...response, errors: told };
@@ -83,7 +83,7 @@ function withUnknown(error: ResponseError): ResponseError {
 }
 
 /** The cause of an error for a response of something else that will be the same the next time. */
-const NOT_TEMPORARY = 'final status';
+const NOT_TEMPORARY = 'final';
 /** Statuses of something between that are final. What it says with 408, 425 and 429, such as a proxy's limit, is over later. */
 const FINAL = /^4(?!08|25|29)/;
 
@@ -99,7 +99,12 @@ async function received(from: Response, url: string, kind: Kind): Promise<Receiv
   if (isGatewayResponse(response, from.status)) return { from, headers, text, response };
   const meaning = MEANINGS.find(([statuses]) => statuses.test(status))?.[1];
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaning}.`;
-  throw noResponse(message, kind, FINAL.test(status) ? NOT_TEMPORARY : undefined, retryAfterOf(headers));
+  // Of an edge that refuses for a while: in seconds, or a date by the clock of the sender, because that of a phone can be wrong.
+  const after = `${headers.get('retry-after')}`;
+  const now = Date.parse(`${headers.get('date')}`) || Date.now();
+  // Not a number, or less than 0, where there is none to wait for.
+  const retryAfterMs = Number(after) * 1_000 || Date.parse(after) - now;
+  throw noResponse(message, kind, FINAL.test(status) ? NOT_TEMPORARY : undefined, retryAfterMs);
 }
 
 /** What a status means that something between client and gateway sent. */
@@ -119,17 +124,6 @@ export function responseOf({ text, headers, from: { status, statusText } }: Rece
   const init = { status, statusText, headers };
   if (globalThis.Response) return new Response(text || null, init);
   return Object({ ...init, ok: status < 300, text: async () => text, json: async () => parsed(text) });
-}
-
-/**
- * `Retry-After` of an edge that refuses for a while, which is in seconds or a date, in milliseconds from now. Not a number, or
- * less than 0, where there is none to wait for.
- */
-function retryAfterOf(headers: Headers): number {
-  const value = `${headers.get('retry-after')}`;
-  // By the clock of the sender, because that of a phone can be wrong.
-  const now = Date.parse(`${headers.get('date')}`) || Date.now();
-  return Number(value) * 1_000 || Date.parse(value) - now;
 }
 
 /** Something in between can respond instead of the gateway: with HTML, or with JSON whose errors have no code. */

@@ -88,7 +88,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       progress.isRejected = false;
       // Read for each request, because a test or a tool for errors can replace it. Jest's jsdom has none.
       const fetch: Fetch | undefined = options.fetch ?? globalThis.fetch;
-      if (!fetch) throw notSent('No global fetch: give the option `fetch`.');
+      if (!fetch) throw notSent('There is no fetch: give the option `fetch`.');
       // A `Request` can be sent once, so each attempt sends a copy. A redirect would take the token to another address. Not `error`,
       // which Cloudflare's workers refuse.
       const sent = (async () =>
