@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 588,
+  '.': 603,
   access: 833,
   config: 1018,
   engine: 1275,
@@ -16,8 +16,8 @@ const BUDGETS = {
   http: 807,
   limits: 205,
   'persisted-operations': 297,
-  process: 901,
-  rest: 2101,
+  process: 910,
+  rest: 2117,
   telemetry: 550,
 };
 
