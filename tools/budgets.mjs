@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 205,
   'persisted-operations': 297,
   process: 910,
-  rest: 2117,
+  rest: 2118,
   telemetry: 550,
 };
 

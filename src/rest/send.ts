@@ -149,8 +149,9 @@ export class Call<Result> {
     // A request without a connection waited for one to open. The record counts that time as queueing, the breaker as in flight. Time
     // in the gateway's own queue says nothing of the service.
     const inFlightMs = endedAt - (connectedAt ?? grantedAt ?? endedAt);
-    const lateMs = Math.max(endedAt - this.callContext.cancellation.deadline, inFlightMs - timeoutMs);
-    const isHeldUp = !sent && Object(given).code === 'UPSTREAM_TIMEOUT' && lateMs > HELD_UP_MS;
+    // Not a time limit of undici, which has a cause: its timers are late by a second, and more in a busy process.
+    const isOwnLimit = given instanceof Error && given.code === 'UPSTREAM_TIMEOUT' && given.cause === undefined;
+    const isHeldUp = !sent && isOwnLimit && endedAt - this.callContext.cancellation.deadline > HELD_UP_MS;
     const response = isHeldUp ? noConnection(endpoint) : given;
     this.#breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += (connectedAt ?? endedAt) - queuedAt;

@@ -56,12 +56,16 @@ test('of 120 reads and 15 writes, those in flight get their responses, those tha
   expect((await read(gateway, 1).catch(() => read(gateway, 1))).codes).toEqual([]);
 });
 
-test('calls that only wait for their connection to open are OVERLOADED, and no breaker opens', async () => {
-  // It accepts connections, and never begins with TLS.
+/** The URL of a server that accepts connections, and never begins with TLS. */
+async function startSilent(): Promise<string> {
   const silent = createServer((socket) => socket.on('error', () => undefined).resume());
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   atEnd(async () => void silent.close());
-  const REST_BASE_URL = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  return `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+}
+
+test('calls that only wait for their connection to open are OVERLOADED, and no breaker opens', async () => {
+  const REST_BASE_URL = await startSilent();
   const gateway = await start({ ...signer.env, REST_BASE_URL, REST_TIMEOUT_MS: '3000', OPERATION_TIMEOUT_MS: '3000' });
   const reads = Array.from({ length: 20 }, (_, n) => read(gateway, n));
   await gateway.pageWhen('/metrics', ({ text }) => /^rest_requests_active 20$/m.test(text));
@@ -69,4 +73,15 @@ test('calls that only wait for their connection to open are OVERLOADED, and no b
   expect((await Promise.all(reads)).map(({ codes }) => codes)).toEqual(Array(20).fill(['OVERLOADED']));
   expect(JSON.parse((await gateway.page('/readyz')).text)).toEqual({ ready: true });
   expect((await read(gateway, 1)).codes).toEqual(['UPSTREAM_TIMEOUT']);
+});
+
+test('without a suspension, a service whose connections do not open is UPSTREAM_TIMEOUT, and the breaker opens', async () => {
+  // The timers of undici can be late by a second.
+  const gateway = await start({ ...signer.env, REST_BASE_URL: await startSilent(), REST_TIMEOUT_MS: '3010' });
+  const reads = await Promise.all(Array.from({ length: 20 }, (_, n) => read(gateway, n)));
+  expect(reads.map(({ codes }) => codes)).toEqual(Array(20).fill(['UPSTREAM_TIMEOUT']));
+  expect(JSON.parse((await gateway.page('/readyz')).text)).toMatchObject({
+    ready: true,
+    conditions: expect.anything(),
+  });
 });
