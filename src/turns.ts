@@ -17,8 +17,7 @@ export function batchPerTurn(schedule: (run: () => void) => void): (work: () => 
   let scheduled = 0;
   /** Schedules one more part, unless those that are scheduled run all that waits. */
   const scheduleBy = (when: typeof schedule) => {
-    const isEnough = scheduled * PART >= waiting.length;
-    if (isEnough || scheduled === MAX_PARTS) return;
+    if (scheduled >= Math.min(waiting.length / PART, MAX_PARTS)) return;
     scheduled += 1;
     when(run);
   };
@@ -65,24 +64,29 @@ export const takeTurn = createTurns();
 /** The memory of this process, in bytes: V8's heap limit, or three quarters of a container that is too small for that. */
 export const MEMORY = Math.min(getHeapStatistics().heap_size_limit, 0.75 * (process.constrainedMemory() || Infinity));
 
-/** How many bytes of large responses the operations of each caller have, by its key, and those of all. */
+/** How many bytes of large responses the operations of each caller have, by its key. */
 const held = new Map<string, number>();
-let allHeld = 0;
 
-/** Counts bytes of a large response, until its operation is over: what becomes of them stays in memory until then. */
-export function holdBytes(key: string, bytes: number): void {
-  const own = (held.get(key) ?? 0) + bytes;
-  allHeld += bytes;
-  if (own > 0) held.set(key, own);
-  else held.delete(key);
+/** Returns what counts the bytes of one large response for a caller; called without a number when its operation is over. */
+export function createHold(key: string): (bytes?: number) => void {
+  let counted = 0;
+  return (bytes = 0) => {
+    const own = (held.get(key) ?? 0) + bytes - counted;
+    counted = bytes;
+    if (own > 0) held.set(key, own);
+    else held.delete(key);
+  };
 }
 
-/**
- * Whether large work of a caller is to be refused: of one that holds as much as the average, or more, when the heap and the buffers
- * beside it take over 70 % of the memory; of others over 85 %.
- */
+/** The shares of the memory above which large work is refused: of callers that hold the average or more, and of all callers. */
+const MAX_SHARE = 0.7;
+const MAX_SHARE_OF_ALL = 0.85;
+
+/** Whether large work of a caller is to be refused, because the heap and the buffers beside it take too much of the memory. */
 export function isMemoryShort(key: string): boolean {
   const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics();
-  const isBelowAverage = (held.get(key) ?? 0) * held.size < allHeld;
-  return heap + buffers > MEMORY * (isBelowAverage ? 0.85 : 0.7);
+  const share = (heap + buffers) / MEMORY;
+  if (share <= MAX_SHARE || share > MAX_SHARE_OF_ALL) return share > MAX_SHARE;
+  const average = [...held.values()].reduce((sum, bytes) => sum + bytes, 0) / Math.max(1, held.size);
+  return (held.get(key) ?? 0) >= average;
 }

@@ -8,16 +8,16 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 603,
+  '.': 607,
   access: 833,
   config: 1018,
   engine: 1275,
   graphql: 1571,
   http: 807,
   limits: 205,
-  'persisted-operations': 297,
+  'persisted-operations': 296,
   process: 910,
-  rest: 2118,
+  rest: 2125,
   telemetry: 550,
 };
 

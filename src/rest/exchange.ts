@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { decodeContent } from '../content-encoding.ts';
 import { isJson, parseJson } from '../json.ts';
-import { batchPerTurn, holdBytes, isMemoryShort, takeTurn } from '../turns.ts';
+import { batchPerTurn, createHold, isMemoryShort, takeTurn } from '../turns.ts';
 import type { CallContext } from './call-context.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -68,8 +68,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #lease: Lease | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** How many of them are counted for its caller. */
-  #held = 0;
+  /** Counts them for its caller, from the first large one on. */
+  #hold: ReturnType<typeof createHold> | undefined;
+  /** Whether the response is not read, because memory is short. */
+  #isRefused = false;
   /** Whether the whole response has arrived; it is read a little later. */
   #received = false;
   #status = 0;
@@ -121,25 +123,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     const { endpoint } = this.#owner.state;
     if (this.#bytes > MAX_RESPONSE_BYTES)
       this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${endpoint.name}: the body is too large`));
-    else if (this.#isRefused(this.#bytes)) this.abort(notRead(endpoint, this.#status));
+    else if (this.#mayRead(this.#bytes)) this.#chunks.push(chunk);
+    // The rest is received and dropped: aborting would close the connection.
+    else this.#chunks = [];
   }
 
-  /** Whether its response of so many bytes is not to be read: large data is not, while memory is short. */
-  #isRefused(bytes: number): boolean {
+  /** Whether a response of so many bytes is read: a large one is not while memory is short. Counts the bytes of those that are. */
+  #mayRead(bytes: number): boolean {
     const { state, callContext } = this.#owner;
     const { caller, cancellation } = callContext;
-    if (bytes <= LARGE_RESPONSE_BYTES) return false;
+    if (this.#isRefused || bytes <= LARGE_RESPONSE_BYTES) return !this.#isRefused;
     if (!cancellation.reason) {
-      if (this.#held === 0) cancellation.listeners.add(() => holdBytes(caller.key, -this.#held));
-      holdBytes(caller.key, bytes - this.#held);
-      this.#held = bytes;
+      this.#hold ??= createHold(caller.key);
+      // Not a function that refers to the exchange: it would keep the body until the operation is over.
+      cancellation.listeners.add(this.#hold);
+      this.#hold(bytes);
     }
-    return state.endpoint.method === 'GET' && this.#status < 300 && isMemoryShort(caller.key);
+    this.#isRefused = state.endpoint.method === 'GET' && this.#status < 300 && isMemoryShort(caller.key);
+    if (this.#isRefused) this.#hold?.();
+    return !this.#isRefused;
   }
 
   onResponseEnd(): void {
@@ -149,7 +155,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#owner.state.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    if (encoding === undefined) afterSockets(() => this.#respond(body));
+    if (this.#isRefused) this.#resolve(notRead(this.#owner.state.endpoint, this.#status));
+    else if (encoding === undefined) afterSockets(() => this.#respond(body));
     else void this.#decode(body, String(encoding));
   }
 
@@ -167,10 +174,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   async #respondInTurn(response: UpstreamResponse): Promise<void> {
     const { state, callContext, content } = this.#owner;
     const { length } = response.body;
-    // The listener of the operation refers to this exchange.
-    this.#chunks = [];
-    if (!this.#isRefused(length)) await takeTurn(callContext.caller.key, content.playerUniqueId);
-    this.#resolve(this.#isRefused(length) ? notRead(state.endpoint, response.status) : response);
+    if (this.#mayRead(length)) await takeTurn(callContext.caller.key, content.playerUniqueId);
+    this.#resolve(this.#mayRead(length) ? response : notRead(state.endpoint, response.status));
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */
@@ -198,9 +203,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(error: UpstreamError): void {
     const isWrite = this.#owner.state.endpoint.method !== 'GET';
     const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
-    this.#chunks = [];
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
     else if (isWrite && (this.#status > 200 || isJson(parseJson(body.toString().trim())))) this.#respond(body);
-    else this.#resolve(error);
+    else {
+      this.#hold?.();
+      this.#resolve(error);
+    }
   }
 }

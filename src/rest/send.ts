@@ -18,7 +18,7 @@ const MAX_RETRIES = 2;
 const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
-/** When the end of a call is noticed later than this, in milliseconds, the process was held up: suspended, or very busy. */
+/** When a call ends so many milliseconds after its operation's deadline, something held it up: the process was suspended or busy. */
 const HELD_UP_MS = 500;
 
 /** What the calls of one endpoint share. */

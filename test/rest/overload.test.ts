@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { until } from '../kit/until.ts';
 import { bound, failure, operation, read, server, start, track } from './setup.ts';
@@ -268,4 +270,19 @@ test('large responses that arrive together are read in turns of the event loop o
   const turns = await Promise.all(reads);
   isOver = true;
   expect(new Set(turns).size).toBe(30);
+});
+
+test('the body of a large response is freed when it has been read, also while its operation goes on', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const { upstream, rest } = await start();
+  upstream.on('GET /coupon', () => ({ json: { coupons: [{ code: ''.padEnd(1_500_000, '-') }] } }));
+  const op = operation();
+  await rest.listCoupons('p0', op);
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let n = 1; n <= 20; n += 1) await rest.listCoupons(`p${n}`, op);
+  collect();
+  // Buffers of one response may still be there: of the last one, and of the two ends of its connection.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000);
 });
