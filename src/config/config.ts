@@ -20,9 +20,9 @@ export type Config = Readonly<
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env);
   const unknown = misspelt(given);
-  const production = values.NODE_ENV === 'production';
   const derived = derive(values);
-  problems.push(...problemsOf(derived, given), ...(production ? unknown : []));
+  const certain = unknown.filter((line) => /^[A-Z\d_]+:/.test(line)); // Others can be of another program.
+  problems.push(...problemsOf(derived, given), ...(derived.production ? certain : []));
   if (problems.length > 0) throw new ConfigError(problems);
   const warnings = [...unknown, ...unsupported(values, given), ...doubtful(values)];
   const describe = () => describeEnvironment(given);
@@ -80,9 +80,8 @@ function concurrent(env: Values) {
 /** The proxy for the requests of the gateway itself. */
 export type EgressProxy = NonNullable<ReturnType<typeof proxyOf>>;
 
-function proxyOf({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except }: Values) {
-  const forHttps = https ?? http;
-  return forHttps && { http, https: forHttps, except };
+function proxyOf({ HTTP_PROXY: http, HTTPS_PROXY: https = http, NO_PROXY: except }: Values) {
+  return https && { http, https, except };
 }
 
 /** The collector that traces are sent to; undefined for no traces. The SDK reads the rest of the `OTEL_*` variables. */

@@ -93,6 +93,7 @@ export function misspelt(given: NodeJS.ProcessEnv): string[] {
   return others.flatMap((name) => {
     const upper = name.trim().toUpperCase().replaceAll('-', '_');
     const [near] = spellings(upper).flatMap((one) => bySpelling.get(one) ?? []);
+    if (near === upper && given[near]) return []; // The setting is set too, as by `env` beside `envFrom`.
     if (!near && (!FAMILIES.test(name) || OF_KUBERNETES.test(name))) return [];
     if (given['REDIS_URL'] && OF_PLATFORMS.test(name)) return [];
     // Of the same family: REST_URL is not REDIS_URL.
@@ -123,7 +124,7 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Reports what is around values and not meant, and goes on without it. */
+/** Reports what surrounds a value by mistake, and goes on without it. */
 function mend(given: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(VARIABLES.shape).flatMap((name) =>
     Object.entries(AROUND).map((one) => [name, ...one] as const),
@@ -137,7 +138,7 @@ function mend(given: NodeJS.ProcessEnv): string[] {
 }
 
 const IN_ENV_FILE = 'which would be a part of it, as `docker run --env-file` reads it';
-/** What can be around a value, by what is said of it, and what finds the value in it. */
+/** What can surround a value: the problem that is reported, and what finds the value in the text. */
 const AROUND: Record<string, (text: string, name: string) => string | undefined> = {
   'begins with its own name; leave out what is before the value': (text, name) =>
     new RegExp(`^(?:export\\s+)?${name}\\s*[=:](.*)$`, 's').exec(text)?.[1],

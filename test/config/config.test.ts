@@ -68,13 +68,20 @@ test.each([
   ['FEDREATION', 'FEDERATION'],
   ['SLOW_OPERATIONS_MS', 'SLOW_OPERATION_MS'],
   ['REST_TIMEOUT', 'REST_TIMEOUT_MS'],
-  ['rest_timeout_ms', 'REST_TIMEOUT_MS'],
-  ['redis-url', 'REDIS_URL'],
-  ['jwt-audiance', 'JWT_AUDIENCE'],
 ])('%s is taken for %s: refused in production, a warning in development', (name, meant) => {
   const line = `${name}: is no setting; did you mean ${meant}?`;
   expect(report({ ...production, [name]: '1' })).toEqual([line]);
   expect(loadConfig({ [name]: '1' }).warnings).toEqual([line]);
+});
+
+test.each([
+  ['rest_timeout_ms', 'REST_TIMEOUT_MS', '1'],
+  ['redis-url', 'REDIS_URL', 'rediss://cache.example'],
+  ['log_level', 'LOG_LEVEL', 'info'],
+])('%s is taken for %s: a warning in production too, and nothing beside it', (name, meant, value) => {
+  const warning = `${name}: is no setting; did you mean ${meant}?`;
+  expect(loadConfig({ ...production, [name]: value }).warnings).toEqual([warning]);
+  expect(loadConfig({ ...production, [name]: value, [meant]: value }).warnings).toEqual([]);
 });
 
 test('variables of others, and those that Kubernetes sets for services, are nobody’s mistake', () => {
