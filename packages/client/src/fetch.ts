@@ -105,13 +105,14 @@ export function createOperationSend(
   fetch: AuthorizedFetch = authorizedFetch(options),
 ): OperationSend {
   const { onLimit } = options;
-  /** In the order of their time: a server can have many. */
+  /** The oldest first. A server can have thousands during an outage. */
   const failures: Failure[] = [];
   return async (input, init, body, isKnownQuery) => {
     const content = JSON.stringify(body);
     // Also when the clock was set back.
-    while (failures[0] && Math.abs(Date.now() - failures[0].at) > REPEATED_WITHIN_MS) failures.shift();
-    const last = failures.find((one) => one.content === content);
+    const isRecent = ({ at }: Failure) => Math.abs(Date.now() - at) <= REPEATED_WITHIN_MS;
+    while (failures[0] && !isRecent(failures[0])) failures.shift();
+    const last = failures.find((one) => one.content === content && isRecent(one));
     if (last) failures.splice(failures.indexOf(last), 1);
     const { query, documentId } = body;
     const isQuery = isKnownQuery ?? (query != null && !hasMutation(query));
