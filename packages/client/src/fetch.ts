@@ -105,14 +105,14 @@ export function createOperationSend(
   fetch: AuthorizedFetch = authorizedFetch(options),
 ): OperationSend {
   const { onLimit } = options;
-  /** The oldest first. A server can have thousands during an outage. */
-  const failures: Failure[] = [];
+  /** A server can have thousands during an outage. */
+  let failures: Failure[] = [];
   return async (input, init, body, isKnownQuery) => {
     const content = JSON.stringify(body);
     // Also when the clock was set back.
-    const isRecent = ({ at }: Failure) => Math.abs(Date.now() - at) <= REPEATED_WITHIN_MS;
-    while (failures[0] && !isRecent(failures[0])) failures.shift();
-    const last = failures.find((one) => one.content === content && isRecent(one));
+    const now = Date.now();
+    failures = failures.filter(({ at }) => Math.abs(now - at) <= REPEATED_WITHIN_MS);
+    const last = failures.find((one) => one.content === content);
     if (last) failures.splice(failures.indexOf(last), 1);
     const { query, documentId } = body;
     const isQuery = isKnownQuery ?? (query != null && !hasMutation(query));
