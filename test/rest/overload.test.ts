@@ -282,7 +282,10 @@ test('the body of a large response is freed when it has been read, also while it
   collect();
   const before = process.memoryUsage().arrayBuffers;
   for (let n = 1; n <= 20; n += 1) await rest.listCoupons(`p${n}`, op);
-  collect();
-  // Buffers of one response may still be there: of the last one, and of the two ends of its connection.
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000);
+  // V8 frees buffers in a thread of its own. Those of the last response may still be in use.
+  await until(() => {
+    collect();
+    return process.memoryUsage().arrayBuffers - before < 5_000_000;
+  });
+  op.abort();
 });
