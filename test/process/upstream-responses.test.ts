@@ -20,6 +20,34 @@ beforeEach(() => {
   row += 1;
 });
 
+/** A REST service of bytes: answers each request on a connection with these bytes. */
+async function startBytes(answer: (request: string, socket: Socket) => string) {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => socket.destroy()));
+    socket.on('data', (data) => {
+      requests.push(data.toString());
+      socket.write(answer(data.toString(), socket));
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${Object(server.address()).port}`, requests, sockets };
+}
+
+/** The same for the rows that say which bytes they answer. */
+let bytesOf = (_request: string, _socket: Socket) => '';
+const service = await startBytes((request, socket) => bytesOf(request, socket));
+const inFront = await startProcess({ REST_BASE_URL: `${service.url}/rewards//` });
+beforeEach(() => void service.requests.splice(0));
+const answer = (bytes: typeof bytesOf) => {
+  bytesOf = bytes;
+};
+
 const READ = { query: '{ player(playerUniqueId: "p1") { attributes { city } coupons { code } } }' };
 const UPSERT = {
   query: 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } userErrors { code } } }',
@@ -31,6 +59,8 @@ const track = (idempotencyKey: string) => ({
   variables: { key: idempotencyKey },
 });
 const PLAYER = JSON.stringify({ playerUniqueId: 'p1', playerAttributes: { city: 'Łódź' }, message: 'ok' });
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+const LENGTH = `content-length: ${Buffer.byteLength(PLAYER)}\r\n`;
 
 test.each([
   ['gzip', gzipSync],
@@ -163,28 +193,6 @@ test('REST_SECRET_KEY_ON=all sends both keys on each of the six endpoints; other
   }
 });
 
-/** A REST service of bytes: answers each request on a connection with these bytes. */
-async function startBytes(answer: (request: string, socket: Socket) => string) {
-  const requests: string[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => socket.destroy()));
-    socket.on('data', (data) => {
-      requests.push(data.toString());
-      socket.write(answer(data.toString(), socket));
-    });
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  atEnd(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${Object(server.address()).port}`, requests, sockets };
-}
-
-const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
-const LENGTH = `content-length: ${Buffer.byteLength(PLAYER)}\r\n`;
-
 test.each([
   [
     'interim responses',
@@ -203,14 +211,13 @@ test.each([
   ['Connection: close', `${HEAD}${LENGTH}connection: close\r\n\r\n${PLAYER}`],
   ['a byte order mark', `${HEAD}content-length: ${Buffer.byteLength(PLAYER) + 3}\r\n\r\n\ufeff${PLAYER}`],
 ])('%s: a read and a write succeed; slashes at the end of the base path do not matter', async (_case, bytes) => {
-  const service = await startBytes((_request, socket) => {
+  answer((_request, socket) => {
     if (bytes.includes('Connection: close')) process.nextTick(() => socket.end());
     return bytes;
   });
-  const gateway = await startProcess({ REST_BASE_URL: `${service.url}/rewards//` });
-  const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+  const read = await post(inFront.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
   expect(read.data).toEqual({ player: { attributes: { city: 'Łódź' } } });
-  expect((await post(gateway.url, track('d'))).codes).toEqual([]);
+  expect((await post(inFront.url, track(`d${row}`))).codes).toEqual([]);
   expect(service.requests.map((request) => request.split(' ')[1])).toEqual([
     '/rewards/api/v3.0/integrations/player/p1',
     '/rewards/api/v3.0/integrations/event',
@@ -221,10 +228,9 @@ test.each([
   ['two equal lengths', `${HEAD}${LENGTH}${LENGTH}\r\n${PLAYER}`],
   ['a length beside chunks', `${HEAD}${LENGTH}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
 ])('%s: the response counts as a lost connection', async (_case, bytes) => {
-  const service = await startBytes(() => bytes);
-  const gateway = await startProcess({ REST_BASE_URL: service.url });
-  expect((await post(gateway.url, READ)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
-  const [error] = (await post(gateway.url, track('ambiguous'))).errors;
+  answer(() => bytes);
+  expect((await post(inFront.url, READ)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
+  const [error] = (await post(inFront.url, track(`ambiguous-${row}`))).errors;
   expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' });
 });
 
@@ -311,16 +317,15 @@ test.each([
   ['201', 'content-type: text/plain\r\ncontent-length: 7\r\n\r\nCreated'],
   ['202', 'content-type: application/json\r\ncontent-length: 40\r\n\r\n{"queued":'],
 ])('%s says that a write is done, whatever text follows, and whether it ends: %j', async (status, rest) => {
-  const service = await startBytes((_request, socket) => {
+  answer((_request, socket) => {
     process.nextTick(() => socket.end());
     return `HTTP/1.1 ${status} x\r\n${rest}`;
   });
-  const gateway = await startProcess({ REST_BASE_URL: service.url });
   const upsert = { query: 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }' };
-  for (const write of [upsert, DELETE, track('k')]) expect((await post(gateway.url, write)).codes).toEqual([]);
-  expect((await post(gateway.url, track('k'))).data.trackEvents.eventNames).toEqual(['sign_in']);
+  for (const write of [upsert, DELETE, track(`k${row}`)]) expect((await post(inFront.url, write)).codes).toEqual([]);
+  expect((await post(inFront.url, track(`k${row}`))).data.trackEvents.eventNames).toEqual(['sign_in']);
   expect(service.requests).toHaveLength(3);
-  const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+  const read = await post(inFront.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
   expect(read.codes).toHaveLength(1);
 });
 
@@ -335,17 +340,16 @@ test.each([
 ])(
   '200 with %s, whose end does not arrive: a write is done if its object is whole',
   async (_, length, text, outcome) => {
-    const service = await startBytes((_request, socket) => {
+    answer((_request, socket) => {
       process.nextTick(() => socket.end());
       return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${length}\r\n\r\n${text}`;
     });
-    const gateway = await startProcess({ REST_BASE_URL: service.url });
     const upsert = { query: 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }' };
-    for (const write of [upsert, track('order-21')]) {
-      const [error] = (await post(gateway.url, write)).errors;
+    for (const write of [upsert, track(`order-${row}`)]) {
+      const [error] = (await post(inFront.url, write)).errors;
       expect(error?.extensions?.['outcome']).toBe(outcome);
     }
-    const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+    const read = await post(inFront.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
     expect(read.codes).toHaveLength(1);
   },
 );
@@ -363,12 +367,12 @@ test.each([
   ['204', 'transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'],
   ['205', 'content-length: 2\r\n\r\n'],
 ])('%s followed by %j is a success without a body, and so is what is sent next', async (status, rest) => {
-  const service = await startBytes((_request, socket) => {
+  answer((_request, socket) => {
     if (status === '205') process.nextTick(() => socket.end());
     return `HTTP/1.1 ${status} x\r\ncontent-type: application/json\r\n${rest}`;
   });
-  const gateway = await startProcess({ REST_BASE_URL: service.url });
-  for (const write of [track('i'), track('j'), UPSERT]) expect((await post(gateway.url, write)).codes).toEqual([]);
+  for (const write of [track(`i${row}`), track(`j${row}`), UPSERT])
+    expect((await post(inFront.url, write)).codes).toEqual([]);
   expect(service.requests.filter((request) => request.startsWith('POST'))).toHaveLength(3);
 });
 
