@@ -44,13 +44,12 @@ export class Breaker {
   /** Players who had a trial since it opened. They wait twice as long, so that another player gets the next trial if one calls. */
   readonly #tried = new Set<string>();
 
-  /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
-  constructor(now: () => number, onChange: (state: BreakerState) => void, isOpen = false) {
+  /** @param state In which it begins. `open`: its first request is the trial after a back-off; `half-open`: at once. */
+  constructor(now: () => number, onChange: (state: BreakerState) => void, state: BreakerState = 'closed') {
     this.#now = now;
     this.#onChange = onChange;
-    if (!isOpen) return;
-    this.#state = 'open';
-    this.#trialAt = now() + BACK_OFF_MS;
+    this.#state = state;
+    if (state === 'open') this.#trialAt = now() + BACK_OFF_MS;
   }
 
   /** `half-open` as soon as a trial may be sent. Otherwise a gateway without traffic would report `open` forever. */
@@ -134,12 +133,12 @@ const RECENT = { ttl: 60_000, updateAgeOnGet: true, ttlResolution: 1_000 };
 /**
  * The breakers and retry budgets of an endpoint: those of all players with tokens of their own, and those of each server, whose job
  * can fail for every player. There is a breaker for each language, because the service can fail in one alone. Clients choose the
- * languages. While a more general breaker is open, a new one is too: a caller with many languages must not pass it.
+ * languages. A new breaker begins in the state of a more general one: a caller with many languages must not pass that.
  */
 export function createBreakers(now: () => number, onChange: (state: BreakerState) => void) {
-  const createGroup = (isOpen = false) => {
-    const ofDefault = new Breaker(now, onChange, isOpen);
-    const memoMethod = () => new Breaker(now, onChange, ofDefault.state === 'open');
+  const createGroup = (state?: BreakerState) => {
+    const ofDefault = new Breaker(now, onChange, state);
+    const memoMethod = () => new Breaker(now, onChange, ofDefault.state);
     const byLanguage = new LRUCache<string, Breaker>({ ...RECENT, max: MAX_LANGUAGES, memoMethod });
     return {
       breakerOf: (language: string | undefined) => (language === undefined ? ofDefault : byLanguage.memo(language)),
@@ -151,7 +150,7 @@ export function createBreakers(now: () => number, onChange: (state: BreakerState
   const ofServers = new LRUCache<string, ReturnType<typeof createGroup>>({
     ...RECENT,
     max: MAX_SERVERS,
-    memoMethod: () => createGroup(ofPlayers.breakerOf(undefined).state === 'open'),
+    memoMethod: () => createGroup(ofPlayers.breakerOf(undefined).state),
   });
   return {
     /** Of a caller: all players share one group, and each server has its own. */
@@ -175,8 +174,8 @@ const RETRIES_PER_SECOND = 1;
 export function createRetryBudget(now: () => number) {
   let left = MAX_SAVED_RETRIES;
   let earnedAt = 0;
-  /** How many each player took in this window. */
-  const taken = new Map<string, number>();
+  /** How many each player consumed in this window. */
+  const consumed = new Map<string, number>();
   let windowEnd = 0;
   return {
     /** Called once for every call. */
@@ -185,13 +184,13 @@ export function createRetryBudget(now: () => number) {
       left = Math.min(left, MAX_SAVED_RETRIES);
       earnedAt = now();
     },
-    /** Takes one retry; false when there is none, or the player has taken more than are left. */
-    take(player: string): boolean {
-      if (now() >= windowEnd) taken.clear();
-      if (taken.size === 0) windowEnd = now() + WINDOW_MS;
-      const own = taken.get(player) ?? 0;
+    /** Consumes one retry; false when there is none, or the player has consumed more than are left: six of ten, the next one three of four. */
+    consume(player: string): boolean {
+      if (now() >= windowEnd) consumed.clear();
+      if (consumed.size === 0) windowEnd = now() + WINDOW_MS;
+      const own = consumed.get(player) ?? 0;
       if (left < 1 || own > left) return false;
-      taken.set(player, own + 1);
+      consumed.set(player, own + 1);
       left -= 1;
       return true;
     },

@@ -358,7 +358,7 @@ test('a trial that fails late does not delay the next one: there is one each sec
   const breaker = new Breaker(
     () => now,
     () => undefined,
-    true,
+    'open',
   );
   const admitAt = (ms: number) => {
     now = ms;
@@ -374,13 +374,25 @@ test('a trial that fails late does not delay the next one: there is one each sec
 });
 
 /** What returns the breaker of a language and a caller; without arguments, the one of all players with tokens of their own. */
-function startBreakers() {
-  const breakers = createBreakers(
-    () => 0,
-    () => undefined,
-  );
+function startBreakers(now = () => 0) {
+  const breakers = createBreakers(now, () => undefined);
   return (language?: string, caller = bound('own')) => breakers.of(caller).breakerOf(language);
 }
+
+test('while the breaker of the default language waits for its trial, one of a new language or server begins with a trial', () => {
+  let now = 0;
+  const breakerOf = startBreakers(() => now);
+  for (let n = 0; n < 10; n += 1) breakerOf().end(breakerOf().admit(`player-${n}`), 'failure');
+  now = 5_000;
+  expect(breakerOf().state).toBe('half-open');
+  for (const fresh of [breakerOf('xa'), breakerOf(undefined, server('new')), breakerOf('xb', server('newer'))]) {
+    const trial = fresh.admit('a');
+    expect(trial.isTrial).toBe(true);
+    expect(() => fresh.admit('b')).toThrow('the breaker is open');
+    fresh.end(trial, 'success');
+    expect(fresh.admit('b').isTrial).toBe(false);
+  }
+});
 
 test('while the breaker of players with tokens of their own is open, that of a new server is too, not that of an older one', () => {
   const breakerOf = startBreakers();

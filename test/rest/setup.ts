@@ -33,8 +33,8 @@ export async function startWithClock(options: Partial<RestClientOptions> = {}) {
 }
 
 /** Callers: one that is bound to its player, and one with `any-player`. */
-export const bound = (key: string) => ({ key, isServer: false });
-export const server = (key: string) => ({ key, isServer: true });
+export const bound = (key: string) => ({ key, name: key, isServer: false });
+export const server = (key: string) => ({ key, name: key, isServer: true });
 
 /** An operation, of a server unless `caller` says otherwise, with ten seconds of time and no end of calls, what its calls reported, and `abort`: its client goes away. */
 export function operation({ inMs = 10_000, ...overrides }: Partial<CallContext> & { inMs?: number } = {}) {
