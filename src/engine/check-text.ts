@@ -31,14 +31,14 @@ export function createTextCheck(options: TextCheckOptions) {
     removeEmpty(http);
     const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
     const query = queryIn(body);
-    const { text, isListed, textOfId } = await persisted.findText(query, body, caller).catch((error: unknown) => {
+    const { text, isListed, hasId } = await persisted.findText(query, body, caller).catch((error: unknown) => {
       if (query === undefined) noteId(record, body);
       else noteText(record, query);
       throw error;
     });
     // Apollo Server's messages for this name the content type too, or a persisted query.
     if (text === undefined && idIn(body) === undefined) throw badRequest(NO_OPERATION);
-    if (textOfId !== undefined) replaceId(http, textOfId);
+    if (text !== undefined && hasId) replaceId(http, text);
     if (text === undefined || documents.has(text)) return;
     noteText(record, text);
     if (!isListed) await rates.consume('newDocuments', caller);

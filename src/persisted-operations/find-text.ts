@@ -55,7 +55,7 @@ export function createPersistedOperations(
     manifestOf: (text: string) => fileOf.get(text),
     /**
      * `text` is the operation; undefined for a hash that nobody has registered, for which Apollo Server returns the error.
-     * `isListed`: the manifest has it. `textOfId` is set if the request has the id of a listed text: it replaces the id.
+     * `isListed`: the manifest has it. `hasId`: the request has its id, which the text replaces.
      */
     async findText(query: string | undefined, body: Json, caller: Caller) {
       const apollo = isJson(body['extensions']) ? (body['extensions']['persistedQuery'] ?? undefined) : undefined;
@@ -66,9 +66,10 @@ export function createPersistedOperations(
       }
       if (text !== undefined && fileOf.has(text)) {
         if (id !== undefined) metrics.persistedQuery('listed');
-        return { text, isListed: true, textOfId: id && text };
+        return { text, isListed: true, hasId: id !== undefined };
       }
-      refuseUnlisted(caller, text, id);
+      // Without an operation, the caller of this function says so.
+      if (text !== undefined || id !== undefined) refuseUnlisted(caller, text, id);
       if (id === undefined) return { text, isListed: false };
       if (apollo !== undefined && !SHA256.test(id)) throw badRequest(APOLLO_FORM);
       // Only in Apollo's form, clients also register queries; Apollo Server does it under this key.

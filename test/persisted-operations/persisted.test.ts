@@ -73,7 +73,7 @@ describe('enforce', () => {
     ['an unlisted id', { id: 'nothing' }, refused],
     ['an unlisted hash', apollo(sha256(UNLISTED)), refused],
     ['no GraphQL', { query: '{{{{' }, refused],
-    ['no operation at all', { variables }, refused],
+    ['no operation at all', { variables }, bad],
     ['another text of an exempt caller', { query: UNLISTED }, runs, exempt],
     ['a listed id of an exempt caller', { ...apollo(ID), variables }, runs, exempt],
     ['a listed id without a token', { ...apollo(ID), variables }, fails('UNAUTHENTICATED', 401), {}],
@@ -111,6 +111,7 @@ test('log runs everything and logs what enforce would refuse', async () => {
   await post(both.gateway.url, { ...apollo(ID), variables }, app);
   await post(both.gateway.url, { query: READ, variables }, app);
   await post(both.gateway.url, { query: UNLISTED }, exempt);
+  await post(both.gateway.url, { variables }, app);
   expect(would()).toEqual([]);
   const answer = await post(both.gateway.url, { query: UNLISTED }, app);
   expect(answer).toMatchObject({ status: 200, data: { me: { id: 'p1' } } });
