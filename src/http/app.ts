@@ -98,9 +98,11 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     done();
   });
   app.addHook('onSend', ({ raw, record }, reply, payload, done) => {
-    if (record) record.ms = performance.now() - record.started;
-    // After the response is handed to the socket.
-    if (record) process.nextTick(finish, observation, record, reply, payload);
+    if (record) {
+      record.ms = performance.now() - record.started;
+      // After the response is handed to the socket.
+      process.nextTick(finish, observation, record, reply, payload);
+    }
     // What is left of a body that was not read must not be taken for the next request.
     if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);
@@ -147,8 +149,8 @@ function watchConnections(app: FastifyInstance): void {
 function createProxyNote(log: Observation['log']) {
   let isNoted = false;
   return ({ headers, ip }: FastifyRequest): void => {
-    const forwarded = headers['x-forwarded-for'];
-    if (isNoted || !forwarded || String(forwarded).includes(ip)) return;
+    const forwarded = String(headers['x-forwarded-for'] || ip).split(/[\s,]+/);
+    if (isNoted || forwarded.includes(ip)) return;
     isNoted = true;
     log.warn(
       'X-Forwarded-For arrives from a proxy that is not trusted, so all clients behind it count as one address: set TRUST_PROXY to the number of proxies in front of the gateway, or to their addresses',
