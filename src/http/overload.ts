@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { OVERLOADED_MESSAGE, requestError } from '../errors.ts';
-import { MEMORY } from '../turns.ts';
+import { MEMORY } from '../memory.ts';
 
 /** The average delay of the event loop above which requests are refused, in milliseconds. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;

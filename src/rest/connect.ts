@@ -4,7 +4,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
 import { createProxyClient, proxyFor, proxyOptions } from '../egress-proxy.ts';
-import { createLookup } from './addresses.ts';
+import { createLookup } from './lookup.ts';
 import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long an address that could not be reached is tried after the others, in milliseconds. */

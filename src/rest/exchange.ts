@@ -1,12 +1,16 @@
 /*
- * One request to the REST service, from its place in the queue to its response, as undici's handler. Redirects are not followed,
- * because the keys would be sent to the new address.
+ * One request to the REST service, from the queue to its response, as undici's handler. Redirects are not followed, because the keys
+ * would be sent to the new address. The order of calls, with send.ts and queue.ts:
+ *
+ *   Call.send → new Exchange → Queue.lease → granted → Connections.dispatch → onRequestStart → Call.beforeSending → onResponseStart
+ *   → onResponseData … → onResponseEnd → Queue.release → `response` resolves → Call.send goes on: a result, an error or a retry
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { decodeContent } from '../content-encoding.ts';
 import { isJson, parseJson } from '../json.ts';
-import { batchPerTurn, createHold, isMemoryShort, takeTurn } from '../turns.ts';
+import { createByteCount, isMemoryShort } from '../memory.ts';
+import { batchPerTurn, takeTurn } from '../turns.ts';
 import type { CallContext } from './call-context.ts';
 import { type Connections, mayBeOtherHost } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -32,7 +36,7 @@ export interface UpstreamResponse {
 }
 
 /** What an exchange needs of its call. */
-interface Owner {
+interface ExchangeCall {
   readonly state: { endpoint: Endpoint; queue: Queue; connections: Connections };
   readonly callContext: Pick<CallContext, 'caller' | 'cancellation'>;
   readonly content: { playerUniqueId: string };
@@ -59,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly queuedAt = performance.now();
   grantedAt: number | undefined;
   connectedAt: number | undefined;
-  readonly #owner: Owner;
+  readonly #call: ExchangeCall;
   readonly #request: UpstreamRequest;
   /**
    * It is released when the response has arrived, before it is read, or when undici reports an error. undici cannot remove a request
@@ -68,8 +72,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #lease: Lease | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Counts them for its caller, from the first large one on. */
-  #hold: ReturnType<typeof createHold> | undefined;
+  /** Counts them for its caller, from the first large number on. */
+  #countBytes: ReturnType<typeof createByteCount> | undefined;
   /** Whether the response is not read, because memory is short. */
   #isRefused = false;
   /** Whether the whole response has arrived; it is read a little later. */
@@ -78,10 +82,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: UpstreamResponse['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(request: UpstreamRequest, owner: Owner) {
+  constructor(request: UpstreamRequest, call: ExchangeCall) {
     this.#request = request;
-    this.#owner = owner;
-    const { state, callContext, content } = owner;
+    this.#call = call;
+    const { state, callContext, content } = call;
     this.#lease = state.queue.lease(callContext.caller, content.playerUniqueId, this);
     if (!this.#lease) this.#resolve(noConnection(state.endpoint));
   }
@@ -91,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.grantedAt = performance.now();
     atEndOfCallback(() => {
       if (this.aborted) this.#release();
-      else this.#owner.state.connections.dispatch(this.#request, this);
+      else this.#call.state.connections.dispatch(this.#request, this);
     });
   }
 
@@ -111,7 +115,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.aborted) throw this.aborted;
     const now = performance.now();
-    this.#owner.beforeSending(now, this.queuedAt);
+    this.#call.beforeSending(now, this.queuedAt);
     this.connectedAt = now;
     this.#controller = controller;
     this.sent = true;
@@ -124,7 +128,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    const { endpoint } = this.#owner.state;
+    const { endpoint } = this.#call.state;
     if (this.#bytes > MAX_RESPONSE_BYTES)
       this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${endpoint.name}: the body is too large`));
     else if (this.#mayRead(this.#bytes)) this.#chunks.push(chunk);
@@ -134,17 +138,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Whether a response of so many bytes is read: a large one is not while memory is short. Counts the bytes of those that are. */
   #mayRead(bytes: number): boolean {
-    const { state, callContext } = this.#owner;
+    const { state, callContext } = this.#call;
     const { caller, cancellation } = callContext;
     if (this.#isRefused || bytes <= LARGE_RESPONSE_BYTES) return !this.#isRefused;
     if (!cancellation.reason) {
-      this.#hold ??= createHold(caller.key);
+      this.#countBytes ??= createByteCount(caller.key);
       // Not a function that refers to the exchange: it would keep the body until the operation is over.
-      cancellation.listeners.add(this.#hold);
-      this.#hold(bytes);
+      cancellation.listeners.add(this.#countBytes);
+      this.#countBytes(bytes);
     }
     this.#isRefused = state.endpoint.method === 'GET' && this.#status < 300 && isMemoryShort(caller.key);
-    if (this.#isRefused) this.#hold?.();
+    if (this.#isRefused) this.#countBytes?.();
     return !this.#isRefused;
   }
 
@@ -152,16 +156,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#received = true;
     this.#release();
     const encoding = this.#headers['content-encoding'];
-    this.#owner.state.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
+    this.#call.state.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    if (this.#isRefused) this.#resolve(notRead(this.#owner.state.endpoint, this.#status));
+    if (this.#isRefused) this.#resolve(notRead(this.#call.state.endpoint, this.#status));
     else if (encoding === undefined) afterSockets(() => this.#respond(body));
     else void this.#decode(body, String(encoding));
   }
 
   #release(): void {
-    if (this.#lease) this.#owner.state.queue.release(this.#lease);
+    if (this.#lease) this.#call.state.queue.release(this.#lease);
   }
 
   #respond(body: Buffer): void {
@@ -172,7 +176,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Checked before the wait too, because waiting responses fill the memory. */
   async #respondInTurn(response: UpstreamResponse): Promise<void> {
-    const { state, callContext, content } = this.#owner;
+    const { state, callContext, content } = this.#call;
     const { length } = response.body;
     if (this.#mayRead(length)) await takeTurn(callContext.caller.key, content.playerUniqueId);
     this.#resolve(this.#mayRead(length) ? response : notRead(state.endpoint, response.status));
@@ -185,14 +189,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // `Content-Encoding: UTF-8` is a frequent mistake, and a proxy may decode a body and leave the header. The status of an error
     // says enough.
     if (this.#status >= 300 || (decoded !== 'too large' && isUtf8(body))) return this.#respond(body);
-    const message = `${this.#owner.state.endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
+    const message = `${this.#call.state.endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
     this.#fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE', message, { status: this.#status }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     this.sent &&= !isTlsRefusal(error);
     this.#release();
-    this.#fail(this.aborted ?? errorOf(this.#owner.state.endpoint, error));
+    this.#fail(this.aborted ?? errorOf(this.#call.state.endpoint, error));
   }
 
   /**
@@ -201,12 +205,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * length, which undici refuses.
    */
   #fail(error: UpstreamError): void {
-    const isWrite = this.#owner.state.endpoint.method !== 'GET';
+    const isWrite = this.#call.state.endpoint.method !== 'GET';
     const body = isWrite ? Buffer.concat(this.#chunks) : NO_BODY;
     if (this.#status === 204 || this.#status === 205) this.#respond(NO_BODY);
     else if (isWrite && (this.#status > 200 || isJson(parseJson(body.toString().trim())))) this.#respond(body);
     else {
-      this.#hold?.();
+      this.#countBytes?.();
       this.#resolve(error);
     }
   }

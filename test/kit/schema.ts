@@ -1,5 +1,5 @@
 import { createSchema } from '../../src/graphql/schema.ts';
-import { readExamples } from '../../src/http/ide/pages.ts';
+import { readExamples } from '../../src/http/pages.ts';
 
 export const SCHEMA_DIRECTORY = new URL('../../schema/', import.meta.url);
 

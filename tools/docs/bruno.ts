@@ -1,6 +1,6 @@
 /* examples/bruno/: the example operations as a collection for Bruno, a client for APIs whose collections are files. */
 import { Kind, parse } from 'graphql';
-import type { Example } from '../../src/http/ide/pages.ts';
+import type { Example } from '../../src/http/pages.ts';
 
 const FOLDER = 'examples/bruno';
 

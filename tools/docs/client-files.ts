@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Kind, parse, print, visit } from 'graphql';
-import type { Example } from '../../src/http/ide/pages.ts';
+import type { Example } from '../../src/http/pages.ts';
 
 /**
  * Null only beside an error at their path; test/graphql/semantic-nullability.test.ts tries it. Not the parts of a player: they are

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { readExamples } from '../../src/http/ide/pages.ts';
+import { readExamples } from '../../src/http/pages.ts';
 import { brunoCollection } from './bruno.ts';
 import { chart } from './chart.ts';
 import { llmsText, semanticSchema } from './client-files.ts';

@@ -23,7 +23,7 @@ import * as z from 'zod';
 import { type AccessRule, type AccessRules, directiveOf } from '../../src/access/rules.ts';
 import { weightOf } from '../../src/engine/operation-size.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
-import { type Example, readExamples } from '../../src/http/ide/pages.ts';
+import { type Example, readExamples } from '../../src/http/pages.ts';
 import { printJson, table } from './markdown.ts';
 
 const PATHS = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { type AuthConfig, tokenHint } from '../../config/auth.ts';
-import { printSdl } from '../../graphql/schema.ts';
-import { GRAPHQL_PATH } from '../error-responses.ts';
+import { type AuthConfig, tokenHint } from '../config/auth.ts';
+import { printSdl } from '../graphql/schema.ts';
+import { GRAPHQL_PATH } from './error-responses.ts';
 
 /** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */
 export interface Example {
