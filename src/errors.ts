@@ -5,11 +5,11 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 /** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
   | 'UPSTREAM_TIMEOUT' // No response within the time of the call or its operation.
-  | 'UPSTREAM_UNAVAILABLE' // No connection, 5xx, 408, 421, 425, 429, 422 with code 2001, something in between, an open breaker.
+  | 'UPSTREAM_UNAVAILABLE' // No connection, 3xx, 5xx, 407, 408, 421, 425, 429, 422 with code 2001, an HTML page, an open breaker.
   | 'UPSTREAM_REJECTED' // A response of 4xx: the service refuses the request.
   | 'UPSTREAM_INVALID_RESPONSE' // Not as the interface describes it: no JSON, too large, another player.
-  | 'UPSTREAM_MISCONFIGURED' // A response of 401 or 403: our keys were refused, never the fault of the gateway's client.
-  | 'OVERLOADED' // Not sent: too many calls wait for a connection of ours. Says nothing about the service.
+  | 'UPSTREAM_MISCONFIGURED' // 401, 403 or a request that cannot be written: our keys or settings, never the client's fault.
+  | 'OVERLOADED' // The gateway has no connection or memory, no keys for tokens, or no store for idempotency keys.
   | 'CANCELLED'; // The client disconnected, or the operation no longer needs the call. For log and metrics.
 
 /** The outcome of a mutation field's write, for its errors. `DONE`: it was acknowledged, and something after it failed. */

@@ -8,17 +8,17 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 607,
+  '.': 610,
   access: 833,
   config: 1018,
-  engine: 1275,
-  graphql: 1571,
-  http: 807,
+  engine: 1274,
+  graphql: 1545,
+  http: 809,
   limits: 205,
-  'persisted-operations': 296,
+  'persisted-operations': 297,
   process: 910,
-  rest: 2125,
-  telemetry: 550,
+  rest: 2130,
+  telemetry: 552,
 };
 
 const SRC = new URL('../src/', import.meta.url);

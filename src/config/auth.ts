@@ -7,7 +7,7 @@ export const JWT_KEYS = ['JWT_JWKS_URL', 'JWT_PUBLIC_KEY', 'JWT_SECRET'];
 export type JwtKey = { kind: 'jwks'; url: URL } | ({ kind: 'public-key' | 'secret' } & LocalKey);
 
 /** How JWTs are verified and read: the settings JWT_*, and the key that they name. */
-export interface JwtConfig extends Values {
+export interface JwtConfig extends Pick<Values, Extract<keyof Values, `JWT_${string}`>> {
   key: JwtKey;
 }
 

@@ -24,7 +24,7 @@ const MIN_RSA_BITS = 2_048;
 
 export const sharedSecret = readBy((text): LocalKey => {
   if (Buffer.byteLength(text) < 32) throw new Error('must have at least 32 bytes');
-  // Who has a public key could sign with it.
+  // Anyone with a public key could sign tokens with it.
   if (pemOf(text) !== '' || publicKey.safeParse(text).success)
     throw new Error('must be no key or certificate; that of the identity provider is JWT_PUBLIC_KEY');
   return { key: createSecretKey(Buffer.from(text)), algorithms: ['HS256', 'HS384', 'HS512'] };

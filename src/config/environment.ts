@@ -86,8 +86,8 @@ const OF_PLATFORMS = /^REDIS_(?!URL|TIMEOUT|CA|CLIENT)/;
 /** Given variables that look like settings and are none, with the setting that was probably meant: one line for each. */
 export function misspelt(given: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
-  const none = [...known, ...REMOVED.split(' '), ...PROXIES.map((name) => name.toLowerCase())];
-  const others = Object.keys(given).filter((name) => !none.includes(name));
+  const accepted = [...known, ...REMOVED.split(' '), ...PROXIES.map((name) => name.toLowerCase())];
+  const others = Object.keys(given).filter((name) => !accepted.includes(name));
   const long = known.filter(({ length }) => length > 6);
   const bySpelling = new Map(long.flatMap((name) => spellings(name).map((one) => [one, name])));
   return others.flatMap((name) => {

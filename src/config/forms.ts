@@ -196,7 +196,7 @@ const PROXY = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
   .refine((range) => !range.endsWith('/0'));
 
-/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`. With a number it would trust none. */
+/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`, whose own numbers trust none. */
 export const trustProxy = readBy(
   (given): boolean | string[] | ((address: string, hop: number) => boolean) => {
     const text = given.toLowerCase();

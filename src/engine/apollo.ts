@@ -103,8 +103,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
         responseForOperation: async (requestContext) =>
           checked ? await executeChecked(options, requestContext, checked) : null,
         async didEncounterErrors({ errors, contextValue }) {
-          for (const error of errors)
-            if (!isIntended(error)) report(error, contextValue.callContext.requestId, contextValue.caller.name);
+          for (const error of errors) if (!isIntended(error)) report(error, contextValue.callContext);
         },
         async willSendResponse({ response: { body }, contextValue }) {
           if (body.kind === 'single') completeResponse(body.singleResult, contextValue, production);
@@ -112,7 +111,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       };
     },
     async unexpectedErrorProcessingRequest({ requestContext: { contextValue }, error }) {
-      report(error, contextValue.callContext.requestId, contextValue.caller.name);
+      report(error, contextValue.callContext);
     },
   };
 }
@@ -153,7 +152,7 @@ async function consumeAndCheck(
   const variables = coerceVariables(schema, operation, request.variables, production);
   record.manifest = cached.manifest;
   const inVariables = deprecatedInputs?.(operation, request.variables) ?? [];
-  record.deprecated = [...(cached.deprecated ?? []), ...inVariables];
+  record.deprecated = [...new Set([...(cached.deprecated ?? []), ...inVariables])];
   return { cached, variables, size, units };
 }
 
@@ -185,7 +184,7 @@ async function executeChecked(
   const { caller, record, callContext } = contextValue;
   callContext.wanted = cached.wanted;
   contextValue.complexity = size.complexity;
-  let result = await compiler.executorOrQueue(cached)?.({}, contextValue, variables);
+  let result = await compiler.executorOrQueue(cached)?.(contextValue, variables);
   record.engine = result?.data === undefined ? 'graphql-js' : 'graphql-jit';
   // It is not compiled, or the caller lacks a scope that compiled operations do not check.
   if (result?.data === undefined) {
@@ -197,7 +196,7 @@ async function executeChecked(
   const { complexity, budget, extensions, rules } = contextValue;
   if (!production) extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, size.fields) };
   // Long lists have added to the complexity meanwhile; see `countListItems`.
-  const allUnits = unitsOf(complexity, budget.taken());
+  const allUnits = unitsOf(complexity, budget.consumed());
   if (allUnits > units) {
     rates.consumeLate(caller, allUnits - units);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: allUnits });

@@ -20,7 +20,7 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { SCOPE_ALONE } from '../access/rules.ts';
-import type { CachedOperation } from './documents.ts';
+import { type CachedOperation, onlyWith } from './documents.ts';
 import { reasonNotToCompile } from './jit-safety.ts';
 import type { OperationLimiter } from './operation-limits.ts';
 
@@ -35,7 +35,6 @@ const MAX_LATE_MS = 100;
 
 /** Executes a compiled operation with coerced variables. A result without `data`: the caller lacks a scope; see createCompile. */
 export type Execute = (
-  root: object,
   context: { caller: { scopes: ReadonlySet<unknown> } },
   variables: Readonly<Record<string, unknown>>,
 ) => ExecutionResult | Promise<ExecutionResult>;
@@ -87,7 +86,9 @@ export class Compiler {
   }
 
   #compileOne(cached: CachedOperation): void {
-    const { document, operation } = cached;
+    const { operation } = cached;
+    // What other operations of the document have does not count.
+    const document = onlyWith(cached.document, operation);
     const { fields } = this.#options.limiter.measure(document, operation);
     try {
       const compiled = this.#compile(document, operation, fields);
@@ -113,8 +114,8 @@ export function createCompile(schema: GraphQLSchema) {
     if (!isCompiledQuery(compiled)) return 'graphql-jit cannot compile it';
     const { query } = compiled;
     const needed = scopesIn(schema, document);
-    return (root, context, variables) =>
-      needed.every((scope) => context.caller.scopes.has(scope)) ? query(root, context, variables) : {};
+    return (context, variables) =>
+      needed.every((scope) => context.caller.scopes.has(scope)) ? query({}, context, variables) : {};
   };
 }
 

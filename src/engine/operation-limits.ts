@@ -9,14 +9,15 @@ import {
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { ClientError, OVERLOADED_MESSAGE, requestError } from '../errors.ts';
-import { isMemoryShort, takeTurn } from '../turns.ts';
+import { isMemoryShort } from '../memory.ts';
+import { takeTurn } from '../turns.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
 
 /** The complexity, and the REST calls, of one unit: what an ordinary operation consumes of its caller's limit. */
 const COMPLEXITY_PER_UNIT = 500;
 const CALLS_PER_UNIT = 10;
 /** A list that adds more than this to the complexity is completed in a turn of its own: as much as one unit. */
-export const MAX_ADDED_IN_TURN = 500;
+export const MAX_ADDED_IN_TURN = COMPLEXITY_PER_UNIT;
 
 type Limited = Exclude<keyof Size, 'fields' | 'introspects'> | 'repetitions';
 type Sizes = Partial<Record<Limited, number>>;
@@ -27,8 +28,6 @@ export class OperationLimiter {
   /** The largest complexity of an operation with the real lengths of its lists. */
   readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
-  /** Operations whose size does not depend on variables. */
-  readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
   constructor(schema: GraphQLSchema, config: Config) {
     this.#measure = new OperationMeasure(schema);
@@ -46,11 +45,7 @@ export class OperationLimiter {
 
   /** The size of an operation of a parsed document, valid or not. */
   measure(document: DocumentNode, operation: OperationDefinitionNode, variables?: object): Size {
-    const earlier = this.#measured.get(operation);
-    if (earlier) return earlier;
-    const { size, varies } = this.#measure.measure(document, operation, variables);
-    if (!varies) this.#measured.set(operation, size);
-    return size;
+    return this.#measure.measure(document, operation, variables);
   }
 
   /** The units that an operation consumes before it is executed. One that is refused is an ordinary one. */

@@ -15,13 +15,14 @@ export interface Plan {
 
 /** @param fields The number of its fields with fragments expanded. */
 export function planOf(schema: GraphQLSchema, rules: AccessRules, cached: CachedOperation, fields: number): Plan {
-  const { document, operation } = cached;
+  const { operation } = cached;
+  const document = onlyWith(cached.document, operation);
   const notCompiled = cached.notCompiled ?? reasonNotToCompile(schema, document, operation, fields) ?? null;
   const plan: Plan = { scopes: [], fields: {}, notCompiled };
   const add = (list: string[], item: string | undefined) => item && !list.includes(item) && list.push(item);
   const types = new TypeInfo(schema);
   visit(
-    onlyWith(document, operation),
+    document,
     visitWithTypeInfo(types, {
       Field({ name }) {
         const [type, field] = [types.getParentType()?.name ?? '', types.getFieldDef()];

@@ -61,13 +61,12 @@ export function formatResult(
   context: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
-  const { caller, record, loaders, callContext } = context;
+  const { record, loaders, callContext } = context;
   if (errors.length === 0 && data !== undefined && charactersOf(data) <= MAX_RESPONSE) return { data };
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
   // A REST call that failed can be the cause of several errors.
-  for (const cause of new Set(shown.map(unwrapResolverError)))
-    if (!isIntended(cause)) report(cause, callContext.requestId, caller.name);
+  for (const cause of new Set(shown.map(unwrapResolverError))) if (!isIntended(cause)) report(cause, callContext);
   const formatted = shown.map(format);
   // The path of each error can have an alias as long as the request.
   if (charactersOf([data, formatted]) > MAX_RESPONSE) return refuseLength(context);

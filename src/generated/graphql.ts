@@ -2,7 +2,8 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes } from '../rest/decode/player.ts';
 import type { Coupon as WireCoupon, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection } from '../rest/decode/coupon.ts';
 import type { ReferredFriend as WireReferredFriend } from '../rest/decode/referral.ts';
-import type { ReferredFriendEdgeParent, UpsertPlayerParent, TrackEventsParent } from '../graphql/resolvers/parents.ts';
+import type { ReferredFriendEdgeParent } from '../graphql/loaders/connection.ts';
+import type { UpsertPlayerParent, TrackEventsParent } from '../graphql/writes.ts';
 import type { Context } from '../graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;

@@ -85,12 +85,12 @@ function assertDone(found: Found, input: string): void {
   const leftMs = Number(state) - ageMs;
   if (leftMs > 0) {
     const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));
-    throw unknown('are still being sent. Try again with the same key.', { retryable: true, retryAfterMs });
+    throw outcomeUnknown('are still being sent. Try again with the same key.', { retryable: true, retryAfterMs });
   }
-  throw unknown('may have been received or not. Nothing was sent now.', { retryable: false });
+  throw outcomeUnknown('may have been received or not. Nothing was sent now.', { retryable: false });
 }
 
-function unknown(state: string, extensions: Record<string, unknown>): ClientError {
+function outcomeUnknown(state: string, extensions: Record<string, unknown>): ClientError {
   const message = `The events sent earlier with this idempotency key ${state}`;
   return new ClientError('UPSTREAM_TIMEOUT', message, { extensions: { ...extensions, outcome: 'UNKNOWN' } });
 }

@@ -14,6 +14,14 @@ export interface UserError {
   message: string;
 }
 
+/** The parent of a payload: what a write to a player came to. When there are user errors, nothing was written. */
+export interface WriteParent {
+  playerUniqueId: string;
+  userErrors: readonly UserError[];
+}
+export type UpsertPlayerParent = WriteParent & { serviceId: string | null };
+export type TrackEventsParent = WriteParent & { eventNames: readonly string[] };
+
 /** A problem of a client's value: its code and the end of a sentence that begins with its name: "must not be empty". */
 export type Problem = Pick<UserError, 'code' | 'message'>;
 
@@ -42,7 +50,7 @@ export class InputRefused extends Error {
  * a referral active).
  */
 export function createWrites(dependencies: LoaderDependencies, clearCaches: () => void) {
-  const { rest, callContext, caller, budget, record, report } = dependencies;
+  const { rest, callContext, budget, record, report } = dependencies;
   /** By the response key of the mutation field. */
   const outcomes = new Map<string | number, WriteOutcome>();
   /** Whether the whole operation may be sent again. */
@@ -82,7 +90,7 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
     ): Promise<{ result?: Result; userErrors: UserError[] }> {
       if (problems.length > 0) return refused(problems);
       try {
-        budget.take(1);
+        budget.consume(1);
         const result = await send(rest, callContext).finally(clearCaches);
         outcomes.set(field, 'DONE');
         repeatable &&= isKeyed;
@@ -96,7 +104,7 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
         repeatable &&= isUnderWay || outcome === 'NOT_DONE';
         // After an attempt that may have been done, the refusal of a later one says nothing.
         if (!refusesInput(error) || outcome !== 'NOT_DONE') throw error;
-        report(error, callContext.requestId, caller.name);
+        report(error, callContext);
         const code = error.serviceCode === undefined ? '' : `, code ${error.serviceCode}`;
         const message = `The referral and rewards service refused this input (status ${error.status}${code}).`;
         return refused([{ code: 'REJECTED', field: ['input'], message }]);

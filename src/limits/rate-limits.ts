@@ -32,7 +32,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   });
   const players = limits('', rates.operations, rates.couponReads, 10);
   const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200);
-  const limitsOf = (caller: Caller) => (caller.isServer ? servers : players);
+  const limitsOf = (caller: Pick<Caller, 'key' | 'isServer'>) => (caller.isServer ? servers : players);
   const failures = windows('failures', rates.failedAuthentications);
   const keyOfAddress = createAddressKeys(failures.windowMs);
   /** No single operation is impossible: at most the whole burst is consumed at once. */
@@ -43,7 +43,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   };
   return {
     /** Consumes points of a caller's limit. With too few left it consumes none, and rejects with RATE_LIMITED for the client. */
-    consume: (kind: CallerKind, caller: Caller, points = 1) =>
+    consume: (kind: CallerKind, caller: Pick<Caller, 'key' | 'isServer'>, points = 1) =>
       consume(kind, limitsOf(caller)[kind], caller.key, points),
     /** Consumes the units of an operation beyond the one that its request has consumed. */
     async consumeFurther(caller: Caller, units: number): Promise<void> {

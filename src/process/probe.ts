@@ -54,7 +54,7 @@ async function compareClocks(url: URL, proxy: EgressProxy | undefined): Promise<
 }
 
 /** A player is found or not, a 404 has no code of an unknown player, or the call failed. */
-type Answer = 'fine' | 'no code' | UpstreamError;
+type ProbeResult = 'fine' | 'no code' | UpstreamError;
 
 async function probeRest({ rest }: Config, languages: readonly string[]): Promise<string[]> {
   const { baseUrl } = rest;
@@ -63,12 +63,12 @@ async function probeRest({ rest }: Config, languages: readonly string[]): Promis
   const cancellation = new Cancellation(performance.now() + 3 * timeoutMs); // No more calls follow each other.
   // Nobody has this id, and a read creates no player.
   const id = `probe-${randomUUID()}`;
-  const context: CallContext = { cancellation, requestId: id, caller: { key: id, isServer: true } };
+  const context: CallContext = { cancellation, requestId: id, caller: { key: id, name: 'probe', isServer: true } };
   async function ask(
     read: (client: RestClient) => Promise<unknown>,
     other: Partial<typeof rest> = {},
-  ): Promise<Answer> {
-    let answer: Answer = 'fine';
+  ): Promise<ProbeResult> {
+    let answer: ProbeResult = 'fine';
     const notFoundWithoutCode = () => {
       answer = 'no code';
     };
@@ -114,8 +114,8 @@ async function probeRest({ rest }: Config, languages: readonly string[]): Promis
 }
 
 /** Whether a path is wrong, or the service has no code for an unknown player: with a wrong key, it tells the two apart. */
-async function explainNoCode(base: URL, ask: (other: { baseUrl?: URL; apiKey?: Secret }) => Promise<Answer>) {
-  const isThere = (answer: Answer) => answer === 'fine' || isRefused(answer);
+async function explainNoCode(base: URL, ask: (other: { baseUrl?: URL; apiKey?: Secret }) => Promise<ProbeResult>) {
+  const isThere = (answer: ProbeResult) => answer === 'fine' || isRefused(answer);
   const parts = base.pathname.split('/').filter(Boolean);
   const shorter = parts.map((_, at) => new URL(`/${parts.slice(0, at).join('/')}`, base));
   const answers = await Promise.all(shorter.map((baseUrl) => ask({ baseUrl })));
@@ -127,5 +127,5 @@ async function explainNoCode(base: URL, ask: (other: { baseUrl?: URL; apiKey?: S
   return `REST_BASE_URL: nothing is at ${path}; add the path in front of /api/v3.0 that its operator names, as in ${base.origin}/path`;
 }
 
-const isRefused = (answer: Answer | undefined): answer is UpstreamError =>
+const isRefused = (answer: ProbeResult | undefined): answer is UpstreamError =>
   answer instanceof Error && answer.code === 'UPSTREAM_MISCONFIGURED' && answer.status !== undefined;

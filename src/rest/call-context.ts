@@ -10,7 +10,7 @@ export interface CallContext {
   readonly requestId: string;
   /** What is read of the responses; the rest is not decoded. Set by engine/apollo.ts before any resolver runs. */
   wanted?: Wanted;
-  readonly caller: Pick<Caller, 'key' | 'isServer'>;
+  readonly caller: Pick<Caller, 'key' | 'isServer' | 'name'>;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called with every call when it is over, successful or not, and the player that it is about. */

@@ -35,8 +35,8 @@ interface Flow {
   leased: number;
   /** Those that wait, in their order. */
   readonly pending: Lease[];
-  /** Its place among all flows that wait: the lowest is the next one. */
-  place: number;
+  /** Its order among all flows that wait: the lowest is the next one. */
+  order: number;
 }
 
 /** Not a function: thousands of calls can wait, and each function that refers to its call takes 100 bytes. */
@@ -57,7 +57,7 @@ export interface Lease {
 
 const FLOWS: LRUCache.Options<string, Flow, Group> = {
   max: MAX_QUEUED,
-  memoMethod: (_key, _last, { context }) => ({ group: context, leased: 0, pending: [], place: 0 }),
+  memoMethod: (_key, _last, { context }) => ({ group: context, leased: 0, pending: [], order: 0 }),
 };
 
 /**
@@ -83,7 +83,7 @@ export class Queue {
   readonly #servers = new LRUCache<string, Group>({ max: MAX_SERVERS, memoMethod: createGroup });
   /** The groups with flows that wait. */
   readonly #waiting: Group[] = [];
-  #lastPlace = 0;
+  #lastOrder = 0;
 
   /** @param size How many connections there are at most. */
   constructor(size: number) {
@@ -102,6 +102,7 @@ export class Queue {
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
     const { group } = flow ?? { group: current };
     const lease: Lease = { state: 'pending', group, flow, holder };
+    // In a flow, as many may wait as all flows together may still add, at most a quarter of all.
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
     else if (flow.pending.length >= room || !this.#mayWait(group)) return undefined;
@@ -113,9 +114,10 @@ export class Queue {
     return lease;
   }
 
-  /** Takes a lease back, granted or pending. */
+  /** Takes a lease back, granted or pending. One that was taken back before changes nothing. */
   release(lease: Lease): void {
     const { state, group, flow } = lease;
+    if (state === 'released') return;
     lease.state = 'released';
     if (state === 'pending') this.#remove(lease);
     else {
@@ -174,14 +176,14 @@ export class Queue {
     let next: Flow | undefined;
     for (const group of this.#waiting) {
       const first = this.#mayLeaseMore(group) ? group.waiting.find((flow) => this.#mayLease(flow)) : undefined;
-      if (first && (!next || first.place < next.place)) next = first;
+      if (first && (!next || first.order < next.order)) next = first;
     }
     return next;
   }
 
   #enqueue(flow: Flow): void {
-    this.#lastPlace += 1;
-    flow.place = this.#lastPlace;
+    this.#lastOrder += 1;
+    flow.order = this.#lastOrder;
     if (flow.group.waiting.push(flow) === 1) this.#waiting.push(flow.group);
   }
 

@@ -117,7 +117,7 @@ export class Call<Result> {
   beforeSending(now: number, queuedAt: number): void {
     const { endpoint, timeoutMs } = this.state;
     if (this.#permit) this.#breaker.check(this.#permit);
-    // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
+    // A call that has waited longer than the time that is left is given up: those behind it, which have more time, can be in time.
     if (now - queuedAt > this.callContext.cancellation.deadline - now) throw noConnection(endpoint);
     this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
     // When the process was held up, the response may have arrived: sockets are read before the immediate.
@@ -200,7 +200,7 @@ export class Call<Result> {
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
     const end = Math.min(this.#expiresAt, cancellation.deadline);
     if (performance.now() + delayMs >= end) return undefined;
-    return this.#retryBudget.take(this.content.playerUniqueId) ? delayMs : undefined;
+    return this.#retryBudget.consume(this.content.playerUniqueId) ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */

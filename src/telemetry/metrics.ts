@@ -100,7 +100,7 @@ export function createMetrics(state: State) {
 
 const isPlayer = (caller: Caller) => caller.playerUniqueId !== undefined && !caller.isServer;
 
-/** How many operations that no manifest lists, and how many clients, have a label: 50 with `none` and `other`. */
+/** How many operations that no manifest lists, and how many clients, have a label; with `none` and `other`, 50 clients. */
 const MAX_NAMES = 100;
 const MAX_CLIENTS = 48;
 /** The longest name, in characters. */
@@ -128,7 +128,9 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
     call: ({ endpoint, error = 'OK' }) => calls.inc({ endpoint: endpoint.name, outcome: error }),
     attempt: (endpoint, status, ms) => requests.observe({ endpoint, status: status ?? 'none' }, ms / 1_000),
     retry: (endpoint) => retries.inc({ endpoint }),
-    breaker: (endpoint, state) => openings.inc({ endpoint }, state === 'open' ? 1 : 0),
+    breaker(endpoint, state) {
+      if (state === 'open') openings.inc({ endpoint });
+    },
     decodeWarning: (kind, member) => warnings.inc({ kind, member }),
     notFoundWithoutCode: (endpoint) => notFound.inc({ endpoint }),
   };

@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 import { ClientError } from '../errors.ts';
 import { clientAddress } from '../limits/addresses.ts';
-import type { CallRecord } from '../rest/call-context.ts';
+import type { CallContext, CallRecord } from '../rest/call-context.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
 
 /** What is recorded of a request: its log line, its metrics and its trace are made of this. */
@@ -75,7 +75,7 @@ const MAX_LOGGED = 100;
 /** How many players of an operation are named. */
 const MAX_NAMED = 5;
 
-export function createOperationRecord(headers: IncomingHttpHeaders = {}, beginTrace = passTraceOn): OperationRecord {
+export function createOperationRecord(headers: IncomingHttpHeaders, beginTrace = passTraceOn): OperationRecord {
   const trace = beginTrace(headers);
   return { started: performance.now(), ms: 0, trace, calls: [], codes: [], userErrors: new Set(), deletions: [] };
 }
@@ -140,11 +140,11 @@ function describeCall({ endpoint, status, ms, queueMs, error }: CallRecord) {
 export const rounded = (ms: number) => Math.round(ms * 10) / 10;
 
 /** Called with errors that a client must not see. The client gets only `requestId`. */
-export type ReportError = (error: unknown, requestId: string, caller: string) => void;
+export type ReportError = (error: unknown, operation: Pick<CallContext, 'requestId' | 'caller'>) => void;
 
 /** Logs these errors; failures of the REST service with the status and code of its response, which can contain personal data. */
 export function reportTo(log: FastifyBaseLogger): ReportError {
-  return (error, requestId, caller) => {
+  return (error, { requestId, caller: { name: caller } }) => {
     const cause = unwrapResolverError(error);
     if (cause instanceof ClientError) {
       return log.warn({ requestId, caller, code: cause.code, reason: cause.originalError?.message }, 'field failed');

@@ -189,17 +189,17 @@ test('the share of a player begins again ten seconds after its first retry, not 
   const clock = { ms: 0 };
   const budget = createRetryBudget(() => clock.ms);
   const takeAll = () => {
-    while (budget.take('p1'));
+    while (budget.consume('p1'));
   };
   takeAll();
   for (let call = 0; call < 50; call += 1) budget.earn();
   takeAll();
   // Others still have retries, so it is the player's share that is over.
-  expect(budget.take('p2')).toBe(true);
+  expect(budget.consume('p2')).toBe(true);
   clock.ms = 9_999;
-  expect(budget.take('p1')).toBe(false);
+  expect(budget.consume('p1')).toBe(false);
   clock.ms = 10_000;
-  expect(budget.take('p1')).toBe(true);
+  expect(budget.consume('p1')).toBe(true);
 });
 
 test('reads that have no time for a retry take nothing from the budget', async () => {

@@ -18,6 +18,13 @@ interface Cursor {
   friend: string | undefined;
 }
 
+/** The parent of an edge. */
+export interface ReferredFriendEdgeParent {
+  node: ReferredFriend;
+  /** In the whole list, counted from 0. */
+  row: number;
+}
+
 const MAX_CURSOR_ROW = 999_999_999;
 /** What of a cursor is read. Ours are shorter; to parse 150,000 brackets takes up to 50 ms. */
 const MAX_CURSOR_LENGTH = 2_048;

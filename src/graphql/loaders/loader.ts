@@ -1,5 +1,4 @@
 import DataLoader, { type BatchLoadFn, type Options } from 'dataloader';
-import type { Caller } from '../../caller.ts';
 import { ClientError } from '../../errors.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import type { CallContext } from '../../rest/call-context.ts';
@@ -9,7 +8,6 @@ import type { OperationRecord, ReportError } from '../../telemetry/observe.ts';
 export interface LoaderDependencies {
   rest: RestClient;
   callContext: CallContext;
-  caller: Caller;
   record: OperationRecord;
   budget: ReturnType<typeof createBudget>;
   rates: Pick<RateLimits, 'consume'>;
@@ -19,16 +17,16 @@ export interface LoaderDependencies {
 }
 
 export function createBudget(max: number) {
-  let taken = 0;
+  let consumed = 0;
   return {
-    taken: () => taken,
-    /** Takes calls before the first is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
-    take(calls: number): void {
-      if (taken + calls > max) {
+    consumed: () => consumed,
+    /** Consumes calls before the first is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
+    consume(calls: number): void {
+      if (consumed + calls > max) {
         const message = `The operation needs more than ${max} calls to the referral and rewards service. Ask for fewer players at once.`;
         throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions: { limit: 'upstreamCalls', max } });
       }
-      taken += calls;
+      consumed += calls;
     },
   };
 }
@@ -36,7 +34,7 @@ export function createBudget(max: number) {
 /**
  * A loader for a service without a batch endpoint: it collects the keys of a tick, and reads each once per operation. Each key
  * resolves when its own read does. `begin` begins the reads. If it rejects, each key gets the error, and the batch does not
- * reject: DataLoader would forget its keys, and the resolver would read and be charged once more after the look-ahead.
+ * reject: DataLoader would forget its keys, and the resolver would read and consume once more after the lookahead.
  */
 export function createLoader<Key, Value, CacheKey = Key>(
   begin: (keys: readonly Key[]) => Promise<Promise<Value>[]>,

@@ -14,7 +14,7 @@ interface PlayerKey {
 export function createPlayerLoader({ rest, callContext, budget, onBatch }: LoaderDependencies) {
   const begin = async (keys: readonly PlayerKey[]) => {
     onBatch('players', keys.length);
-    budget.take(keys.length);
+    budget.consume(keys.length);
     return keys.map(({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, callContext));
   };
   // An id has no line break, so the key is unambiguous.

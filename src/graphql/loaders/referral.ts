@@ -35,7 +35,7 @@ export function createReferralLoader({ rest, callContext, budget, onBatch }: Loa
   async function begin(keys: readonly Key[]): Promise<Promise<Result>[]> {
     onBatch('referrals', keys.length);
     const paged = new Set(keys.flatMap(([id, page]) => (page ? [id] : [])));
-    budget.take(keys.filter(([id, page]) => page || !paged.has(id)).length);
+    budget.consume(keys.filter(([id, page]) => page || !paged.has(id)).length);
     const pages = new Map<string, Promise<Result>>();
     const read = (id: string, { page, limit } = TOTALS) => {
       const result = rest.listReferrals(id, page, limit, callContext);

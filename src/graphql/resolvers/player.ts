@@ -14,8 +14,7 @@ import type { PlayerUpsertRequest } from '../../rest/endpoints.ts';
 import type { Context } from '../context.ts';
 import { checkLength, idProblems, upsertProblems } from '../input.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
-import { InputRefused, userErrorAt } from '../writes.ts';
-import type { WriteParent } from './parents.ts';
+import { InputRefused, userErrorAt, type WriteParent } from '../writes.ts';
 
 type Lang = string | null | undefined;
 

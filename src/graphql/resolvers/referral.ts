@@ -1,9 +1,8 @@
 import type { PlayerResolvers, ReferredFriendEdgeResolvers, ReferredFriendResolvers } from '../../generated/graphql.ts';
 import { idProblem } from '../../player-id.ts';
-import { type HashFriend, readConnection, writeCursor } from '../loaders/connection.ts';
+import { type HashFriend, type ReferredFriendEdgeParent, readConnection, writeCursor } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { rowsOfConnection, rowsOfPage } from '../lookahead.ts';
-import type { ReferredFriendEdgeParent } from './parents.ts';
 import { readPlayer } from './player.ts';
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
