@@ -87,7 +87,6 @@ export class Compiler {
 
   #compileOne(cached: CachedOperation): void {
     const { operation } = cached;
-    // What other operations of the document have does not count.
     const document = onlyWith(cached.document, operation);
     const { fields } = this.#options.limiter.measure(document, operation);
     try {

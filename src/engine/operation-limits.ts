@@ -28,6 +28,8 @@ export class OperationLimiter {
   /** The largest complexity of an operation with the real lengths of its lists. */
   readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
+  /** Operations whose size does not depend on variables. */
+  readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
   constructor(schema: GraphQLSchema, config: Config) {
     this.#measure = new OperationMeasure(schema);
@@ -45,7 +47,11 @@ export class OperationLimiter {
 
   /** The size of an operation of a parsed document, valid or not. */
   measure(document: DocumentNode, operation: OperationDefinitionNode, variables?: object): Size {
-    return this.#measure.measure(document, operation, variables);
+    const earlier = this.#measured.get(operation);
+    if (earlier) return earlier;
+    const { size, varies } = this.#measure.measure(document, operation, variables);
+    if (!varies) this.#measured.set(operation, size);
+    return size;
   }
 
   /** The units that an operation consumes before it is executed. One that is refused is an ordinary one. */

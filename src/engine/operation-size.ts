@@ -44,8 +44,6 @@ export class OperationMeasure {
   readonly #sizing: ReadonlyMap<unknown, ReturnType<typeof readSizing>>;
   /** What each item adds to the complexity, by the selection set of a list whose length is assumed. */
   readonly #perItem = new WeakMap<SelectionSetNode, number>();
-  /** The sizes of operations that do not depend on variables. */
-  readonly #fixed = new WeakMap<OperationDefinitionNode, Size>();
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -57,10 +55,9 @@ export class OperationMeasure {
   /**
    * Measures an operation of a parsed document, valid or not, with its fragments expanded. Fragments that spread each other
    * twice can expand from a few hundred bytes to millions of fields, so each is measured once, and a spread adds its size.
+   * `varies`: whether the size depends on variables.
    */
-  measure({ definitions }: DocumentNode, operation: OperationDefinitionNode, given: object = {}): Size {
-    const fixed = this.#fixed.get(operation);
-    if (fixed) return fixed;
+  measure({ definitions }: DocumentNode, operation: OperationDefinitionNode, given: object = {}) {
     const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     const variables = withDefaults(operation, given);
     const sizes = new Map<readonly SelectionNode[], Size>();
@@ -115,8 +112,7 @@ export class OperationMeasure {
     };
 
     const size = sizeOf(operation.selectionSet.selections, root);
-    if (!varies) this.#fixed.set(operation, size);
-    return size;
+    return { size, varies };
   }
 
   /** The length that is assumed for the list of a field; undefined where an argument says it, and for other fields. */

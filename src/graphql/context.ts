@@ -7,7 +7,7 @@ import type { HashFriend } from './loaders/connection.ts';
 import { createCouponLoader } from './loaders/coupon.ts';
 import { createBudget, type LoaderDependencies } from './loaders/loader.ts';
 import { createPlayerLoader } from './loaders/player.ts';
-import { createReferralLoader } from './loaders/referral.ts';
+import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
 import { createWrites } from './writes.ts';
 
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
@@ -21,7 +21,7 @@ export interface Context {
   eventsAllowed?: boolean;
   /** What REST calls need. The loaders have this same object, so they see what is set in it later. */
   callContext: CallContext;
-  loaders: ReturnType<typeof createLoaders>;
+  loaders: Loaders;
   idempotency: Idempotency;
   hashFriend: HashFriend;
   rules: AccessRules;
@@ -31,15 +31,34 @@ export interface Context {
   extensions: Record<string, unknown>;
 }
 
-/** The loaders and writes of one operation, never shared with another operation. */
-function createLoaders(dependencies: LoaderDependencies) {
-  const players = createPlayerLoader(dependencies);
-  const coupons = createCouponLoader(dependencies);
-  const referrals = createReferralLoader(dependencies);
-  const writes = createWrites(dependencies, () => {
-    for (const loader of [players, coupons, referrals]) loader.clearAll();
-  });
-  return { players, coupons, referrals, writes };
+/**
+ * The loaders and writes of one operation, never shared with another operation. A class, because V8 keeps what the getters of
+ * an object literal refer to until the next full collection: that doubled the CPU time of collections.
+ */
+class Loaders {
+  readonly players: ReturnType<typeof createPlayerLoader>;
+  readonly coupons: ReturnType<typeof createCouponLoader>;
+  readonly #dependencies: LoaderDependencies;
+  #referrals: ReferralLoader | undefined;
+  #writes: ReturnType<typeof createWrites> | undefined;
+
+  constructor(dependencies: LoaderDependencies) {
+    this.#dependencies = dependencies;
+    this.players = createPlayerLoader(dependencies);
+    this.coupons = createCouponLoader(dependencies);
+  }
+
+  get referrals(): ReferralLoader {
+    this.#referrals ??= createReferralLoader(this.#dependencies);
+    return this.#referrals;
+  }
+
+  get writes() {
+    this.#writes ??= createWrites(this.#dependencies, () => {
+      for (const loader of [this.players, this.coupons, this.#referrals]) loader?.clearAll();
+    });
+    return this.#writes;
+  }
 }
 
 /** The part of the context that all operations of a gateway share. */
@@ -68,7 +87,7 @@ export function createContext(options: SharedContext, start: OperationStart): Co
       if (caller.isServer) record.players = (record.players ?? new Set()).add(playerUniqueId);
     },
   };
-  const loaders = createLoaders({ rest, callContext, record, budget, rates, onBatch, report });
+  const loaders = new Loaders({ rest, callContext, record, budget, rates, onBatch, report });
   const extensions = { requestId };
   // biome-ignore format: in one line. Without a spread, because V8 would give each context a hidden class of its own.
   return { caller, complexity: 0, budget, callContext, loaders, idempotency, hashFriend, rules, record, extensions };

@@ -98,11 +98,9 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     done();
   });
   app.addHook('onSend', ({ raw, record }, reply, payload, done) => {
-    if (record) {
-      record.ms = performance.now() - record.started;
-      // After the response is handed to the socket.
-      process.nextTick(finish, observation, record, reply, payload);
-    }
+    if (record) record.ms = performance.now() - record.started;
+    // After the response is handed to the socket.
+    if (record) process.nextTick(finish, observation, record, reply, payload);
     // What is left of a body that was not read must not be taken for the next request.
     if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);

@@ -128,9 +128,7 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
     call: ({ endpoint, error = 'OK' }) => calls.inc({ endpoint: endpoint.name, outcome: error }),
     attempt: (endpoint, status, ms) => requests.observe({ endpoint, status: status ?? 'none' }, ms / 1_000),
     retry: (endpoint) => retries.inc({ endpoint }),
-    breaker(endpoint, state) {
-      if (state === 'open') openings.inc({ endpoint });
-    },
+    breaker: (endpoint, state) => openings.inc({ endpoint }, state === 'open' ? 1 : 0),
     decodeWarning: (kind, member) => warnings.inc({ kind, member }),
     notFoundWithoutCode: (endpoint) => notFound.inc({ endpoint }),
   };
