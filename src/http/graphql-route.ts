@@ -23,7 +23,7 @@ const FOR_APOLLO = ['content-type', 'authorization', 'apollo-require-preflight',
 /** A response of more characters is encoded in a turn of the event loop of its own, and once: 4 MB take 10 to 20 ms. */
 const LONG_TEXT = 65_536;
 
-/** A refused request consumes one more unit for each so many bytes of its body, and a response for each so many characters. */
+/** A request consumes one more unit for each so many bytes of its body, and a response for each so many characters. */
 const BYTES_PER_UNIT = 25_000;
 const CHARACTERS_PER_UNIT = 250_000;
 
@@ -57,9 +57,9 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
     scope.addHook('onSend', ({ record, admitted }, reply, payload, done) => {
       const { caller, bytes = 0 } = admitted ?? {};
-      // The request has consumed one unit. A body that is refused takes more time to read.
+      // The request has consumed one unit. A large body takes more time to read, used or not.
       const more = Math.floor(bytes / BYTES_PER_UNIT);
-      if (caller && reply.statusCode >= 400 && more > 0) route.rates.consumeLate(caller, more);
+      if (caller && more > 0) route.rates.consumeLate(caller, more);
       // Also for a request that was refused before it was admitted.
       if (record?.caller) void reply.headers(route.rates.headersOf(record.caller));
       done(null, payload);

@@ -85,6 +85,7 @@ local allowed = ARGV[4] == '1' or used + ARGV[1] <= tonumber(ARGV[2])
 if allowed then used = math.max(0, used + ARGV[1]) end
 local ms = redis.call('PTTL', KEYS[1])
 if ms <= 0 then ms = tonumber(ARGV[3]) end
+if allowed then ms = math.ceil(ms + math.max(0, math.min(ARGV[1], used - ARGV[2])) * ARGV[3] / ARGV[2]) end
 redis.call('SET', KEYS[1], used, 'PX', ms)
 return { allowed and 1 or 0, used, ms }
 `;
@@ -106,12 +107,10 @@ export function createWindows(name: string, most: number, windowMs: number, shar
       for (const [other, { endsAt, asked }] of windows) if (endsAt <= now && asked === 0) windows.delete(other);
       sweepAt = now + windowMs;
     }
-    const last = windows.get(key);
-    if (last && last.endsAt > now) return last;
-    if (last) return Object.assign(last, { used: 0, endsAt: now + windowMs });
-    const begun = { used: 0, asked: 0, toldAt: 0, endsAt: now + windowMs };
-    windows.set(key, begun);
-    return begun;
+    const last = windows.get(key) ?? { used: 0, asked: 0, toldAt: 0, endsAt: 0 };
+    if (last.endsAt > now) return last;
+    windows.set(key, last);
+    return Object.assign(last, { used: 0, endsAt: now + windowMs });
   };
   /** What Redis says of a window; undefined when it does not answer, or need not be asked. */
   const ask = async (key: string, points: number, isForced: boolean) => {
@@ -150,10 +149,11 @@ export function createWindows(name: string, most: number, windowMs: number, shar
       window.used += points;
       return true;
     },
-    /** Consumes points whether they are left or not, or gives negative ones back. */
+    /** Consumes points whether they are left or not, or gives negative ones back. Those beyond `most` make the window longer. */
     change(key: string, points: number): void {
       const window = windowOf(key);
       window.used = Math.max(0, window.used + points);
+      window.endsAt += (Math.max(0, Math.min(points, window.used - most)) * windowMs) / most;
       void ask(key, points, true);
     },
   };

@@ -125,6 +125,7 @@ export const SHAPES = {
   'a list of 130,000 items': { query: many('id'), variables: { ids: Array(130_000).fill('p') } },
   'a wrong variable': { query: one('id'), variables: { id: { a: 1 } } },
   'a missing variable': { query: one('id'), variables: {} },
+  '9,900 variables that are not used': { query: '{ __typename }', variables: members(9_900, 1) },
   introspection: { query: '{ __schema { types { name fields { name type { name } } } } }' },
   'one event': { query: track, variables: report(events(1, () => 'share')) },
   '500 events': { query: track, variables: report(events(500, (n) => `event_${n}`)) },

@@ -7,7 +7,7 @@ import { clientAddress, createAddressKeys } from '../../src/limits/addresses.ts'
 import { createRateLimits } from '../../src/limits/rate-limits.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
-import { post, startBoth } from '../kit/gateway.ts';
+import { post, startBoth, startGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { AUDIENCE, bearer, ISSUER, keySigner, secretSigner, sha256 } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
@@ -190,11 +190,33 @@ describe('operations', () => {
     const over = await ask('{ __typename }');
     expect([over.status, leftIn(over)]).toEqual([429, 0]);
     expect(leftIn(await ask('{ me {', player('p2')))).toBe(599);
-    // A refused body of 100 KB costs four units more.
+    // A body of 100 KB costs four units more, refused or not, even if the operation does not use what is in it.
     expect(leftIn(await ask(`{ me { ${' '.repeat(100_000)}`, player('p3')))).toBe(595);
+    const unused = await gateway.query('{ __typename }', { unused: 'x'.repeat(100_000) }, player('p4'));
+    expect([unused.status, leftIn(unused)]).toEqual([200, 595]);
     const stranger = await post(gateway.url, { query: '{ me { id } }' });
     expect([stranger.status, stranger.headers.get('ratelimit')]).toEqual([401, null]);
   }
+
+  test('that cost more than was left when they began make the window longer, in memory and in Redis', async () => {
+    const url = redisIsInstalled ? (await startRedis()).url : '';
+    for (const store of [{}, ...(url ? [{ REDIS_URL: url }] : [])]) {
+      const env = { ...signer.env, ...store, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '2' };
+      const both = await startBoth(env);
+      // Another replica knows only what Redis says.
+      const other = url && 'REDIS_URL' in store ? await startGateway(both.upstream.url, env) : both.gateway;
+      const sent = await both.gateway.query('{ __typename }', { unused: 'x'.repeat(250_000) }, player('p1'));
+      // 11 units of a limit of one a second.
+      expect([sent.status, sent.headers.get('ratelimit')]).toEqual([200, '"operations";r=0;t=11']);
+      const refused = await other.query('{ __typename }', {}, player('p1'));
+      expect([refused.status, refused.codes]).toEqual([429, ['RATE_LIMITED']]);
+      expect(Number(refused.errors[0]?.extensions['retryAfterMs'])).toBeGreaterThan(2_000);
+      // A refused operation does not make it longer.
+      const again = await other.query('{ __typename }', {}, player('p1'));
+      expect(Number(again.errors[0]?.extensions['retryAfterMs'])).toBeLessThanOrEqual(11_000);
+      expect((await other.query('{ __typename }', {}, player('p2'))).status).toBe(200);
+    }
+  });
 
   test('have windows of whole seconds, long enough for the burst', async () => {
     for (const [perSecond, burst, window] of [
