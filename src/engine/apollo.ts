@@ -144,7 +144,8 @@ async function consumeAndCheck(
   const units = limiter.unitsBefore(size);
   const showsCost = !production || request.http?.headers.has(SHOW_COST);
   if (showsCost) contextValue.extensions['cost'] = { complexity, depth, operations: units };
-  await rates.consumeFurther(caller, units);
+  await rates.consumeFurther(caller, units + (record.bodyUnits ?? 0));
+  record.bodyUnits = 0;
   if (introspects && production && !caller.scopes.has('schema:read')) {
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }

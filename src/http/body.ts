@@ -10,6 +10,8 @@ import { OVERLOADED } from './overload.ts';
 const JSON_IN_UTF8 = /^application\/json[ \t]*(?:;[ \t]*charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
 /** The size of a buffer for a body before it is known to be larger, in bytes. */
 const FIRST_BYTES = 16_384;
+/** A request consumes one more unit for each so many bytes of its body. */
+const BYTES_PER_UNIT = 25_000;
 /** In how many pieces a body may come. Each takes about 2 µs: 256 KB in one-byte chunks took half a second. */
 const MAX_PIECES = 10_000;
 
@@ -28,7 +30,7 @@ export function parseBodies(scope: FastifyInstance, limit: number): void {
 
 /** Collects a body in one growing buffer. Fastify's reader keeps each chunk: one-byte chunks take a hundred times their length. */
 export function readBody(
-  { headers, admitted }: FastifyRequest,
+  { headers, admitted, record }: FastifyRequest,
   payload: IncomingMessage,
   limit: number,
 ): Promise<Buffer> {
@@ -47,7 +49,7 @@ export function readBody(
       pieces += 1;
       if (needed > limit || pieces > MAX_PIECES) return refuse(TOO_LARGE);
       if (admitted?.slot.addBytes(chunk.length) === false) return refuse(OVERLOADED);
-      if (admitted) admitted.bytes = needed;
+      if (record) record.bodyUnits = Math.floor(needed / BYTES_PER_UNIT);
       if (needed > body.length) body = Buffer.concat([body.subarray(0, used)], Math.min(limit, 2 * needed));
       chunk.copy(body, used);
       used = needed;
@@ -57,7 +59,7 @@ export function readBody(
 }
 
 /** Routers and some clients compress requests. Decoded, a body has the same bound, and counts with the same bytes. */
-async function decodeBody({ headers, admitted }: FastifyRequest, body: Buffer, limit: number): Promise<Buffer> {
+async function decodeBody({ headers, admitted, record }: FastifyRequest, body: Buffer, limit: number): Promise<Buffer> {
   const { 'content-encoding': encoding } = headers;
   if (encoding === undefined) return body;
   const decoded = await decodeContent(body, encoding, limit);
@@ -65,7 +67,7 @@ async function decodeBody({ headers, admitted }: FastifyRequest, body: Buffer, l
   if (typeof decoded === 'string')
     throw badRequest(`The body is ${decoded}: its content-encoding is ${JSON.stringify(encoding)}.`);
   if (admitted?.slot.addBytes(decoded.length) === false) throw OVERLOADED;
-  if (admitted) admitted.bytes += decoded.length;
+  if (record) record.bodyUnits = Math.floor((body.length + decoded.length) / BYTES_PER_UNIT);
   return decoded;
 }
 

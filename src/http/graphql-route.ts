@@ -23,8 +23,7 @@ const FOR_APOLLO = ['content-type', 'authorization', 'apollo-require-preflight',
 /** A response of more characters is encoded in a turn of the event loop of its own, and once: 4 MB take 10 to 20 ms. */
 const LONG_TEXT = 65_536;
 
-/** A request consumes one more unit for each so many bytes of its body, and a response for each so many characters. */
-const BYTES_PER_UNIT = 25_000;
+/** A response consumes one more unit for each so many characters. */
 const CHARACTERS_PER_UNIT = 250_000;
 
 interface GraphQLRoute {
@@ -41,8 +40,8 @@ interface GraphQLRoute {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its caller and slot, the length of its body, what cancels it. Null until it is admitted, and for the page of the IDE. */
-    admitted: { caller: Caller; slot: Slot; bytes: number; cancellation?: Cancellation } | null;
+    /** Its caller and slot, what cancels it. Null until it is admitted, and for the page of the IDE. */
+    admitted: { caller: Caller; slot: Slot; cancellation?: Cancellation } | null;
   }
 }
 
@@ -56,10 +55,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   app.register(async (scope) => {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
     scope.addHook('onSend', ({ record, admitted }, reply, payload, done) => {
-      const { caller, bytes = 0 } = admitted ?? {};
-      // The request has consumed one unit. A large body takes more time to read, used or not.
-      const more = Math.floor(bytes / BYTES_PER_UNIT);
-      if (caller && more > 0) route.rates.consumeLate(caller, more);
+      if (admitted && record?.bodyUnits) route.rates.consumeLate(admitted.caller, record.bodyUnits);
       // Also for a request that was refused before it was admitted.
       if (record?.caller) void reply.headers(route.rates.headersOf(record.caller));
       done(null, payload);
@@ -80,7 +76,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
           refusals(slot, () => app.log.warn({ caller: caller.name, reason: slot }, 'operations are refused'));
           throw OVERLOADED;
         }
-        request.admitted = { caller, slot, bytes: 0 };
+        request.admitted = { caller, slot };
         holdUntilSent(request.admitted, request, reply);
         await route.rates.consume('operations', caller);
         // Some proxies send a GET without a body as chunked, with the last chunk alone.

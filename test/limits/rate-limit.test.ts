@@ -133,6 +133,12 @@ describe('operations', () => {
     // 7 of 10 points, so the second is refused. It has consumed one, and the cheap ones get the other two.
     expect(await sendAll(both, [COSTLY, COSTLY], 'costly')).toEqual([200, 429]);
     expect(await sendAll(both, Array(3).fill('{ me { id } }'), 'costly')).toEqual([200, 200, 429]);
+    // Large bodies that come together take their units before one of their operations is executed.
+    const large = await startBoth({ ...env, MAX_OPERATIONS_BURST: '60' });
+    const unused = { unused: 'x'.repeat(250_000) };
+    const six = Array.from({ length: 6 }, () => large.gateway.query('{ me { id } }', unused, player('large')));
+    expect((await Promise.all(six)).map(({ status }) => status).sort()).toEqual([...times(5, 200), 429]);
+    expect(large.upstream.calls()).toHaveLength(5);
     // Never more than the whole burst.
     const small = await startBoth({ ...env, MAX_OPERATIONS_BURST: '2' });
     expect(await sendAll(small, [COSTLY], 'p1')).toEqual([200]);
@@ -205,9 +211,9 @@ describe('operations', () => {
       const both = await startBoth(env);
       // Another replica knows only what Redis says.
       const other = url && 'REDIS_URL' in store ? await startGateway(both.upstream.url, env) : both.gateway;
-      const sent = await both.gateway.query('{ __typename }', { unused: 'x'.repeat(250_000) }, player('p1'));
+      const sent = await both.gateway.query(`{ me { ${' '.repeat(250_000)}`, {}, player('p1'));
       // 11 units of a limit of one a second.
-      expect([sent.status, sent.headers.get('ratelimit')]).toEqual([200, '"operations";r=0;t=11']);
+      expect([sent.status, sent.headers.get('ratelimit')]).toEqual([400, '"operations";r=0;t=11']);
       const refused = await other.query('{ __typename }', {}, player('p1'));
       expect([refused.status, refused.codes]).toEqual([429, ['RATE_LIMITED']]);
       expect(Number(refused.errors[0]?.extensions['retryAfterMs'])).toBeGreaterThan(2_000);
