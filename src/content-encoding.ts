@@ -19,11 +19,7 @@ const DECODERS: Partial<Record<string, Decode>> = {
 };
 const MAX_CODINGS = 2;
 
-const codingsOf = (encoding: string) =>
-  encoding
-    .toLowerCase()
-    .split(',')
-    .flatMap((one) => one.trim() || []);
+const codingsOf = (encoding: string): string[] => encoding.toLowerCase().match(/[^\s,](?:[^,]*[^\s,])?/g) ?? [];
 
 /** Whether `decodeContent` can decode it: at most two of gzip, x-gzip, deflate, br and identity. */
 export function isSupported(encoding: string): boolean {

@@ -4,7 +4,7 @@ import type { HTTPGraphQLRequest } from '@apollo/server';
 import { type DocumentNode, parse } from 'graphql';
 import type { Caller } from '../caller.ts';
 import { badRequest, requestError } from '../errors.ts';
-import { isJson, type Json, parseRequestJson } from '../json.ts';
+import { isEmptyList, isJson, type Json, parseRequestJson } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { idIn, nameIn, type PersistedOperations } from '../persisted-operations/find-text.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
@@ -97,11 +97,11 @@ function fromSearch(search: string): Json {
   return { ...others, variables: parsed(variables), extensions: parsed(extensions) };
 }
 
-/** Some clients send every parameter, and an empty text or null for those that they do not use: these are absent. */
+/** Some clients send every parameter, and an empty text, null or `[]` for those that they do not use: these are absent. */
 function removeEmpty(http: HTTPGraphQLRequest): void {
   http.search = http.search.replace(/(?<=[?&])[^?&=]*=(?:null)?(?=&|$)/g, '');
-  const { body } = http;
-  if (isJson(body)) for (const [name, value] of Object.entries(body)) if (value === '') delete body[name];
+  const body = isJson(http.body) ? http.body : {};
+  for (const [name, value] of Object.entries(body)) if (value === '' || isEmptyList(value)) delete body[name];
 }
 
 /** Leaves everything else as it was sent, so that Apollo Server refuses what it refuses beside a text. */

@@ -1,6 +1,6 @@
 /* How the custom scalars of schema/scalars.graphql are read. graphql-js adds the place to their errors. */
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
-import { isJson, type Json } from '../json.ts';
+import { isEmptyList, isJson, type Json } from '../json.ts';
 import { parseExactId } from '../player-id.ts';
 import { parseDate, parseDateTime } from '../rest/decode/dates.ts';
 
@@ -33,7 +33,7 @@ function textScalar(name: string, parse: (text: string) => string | undefined, f
 
 function objectScalar(name: string) {
   const parseValue = (value: unknown): Json => {
-    if (isJson(value)) return value;
+    if (isJson(value) || isEmptyList(value)) return { ...value };
     throw new TypeError(`${name} is an object, for example { name: "value" }.`);
   };
   return {

@@ -41,6 +41,20 @@ test('texts that are empty are absent, in a body and in an address', async () =>
   expect((await post(gateway.url, { query: '' })).status).toBe(400);
 });
 
+test('PHP writes an object without properties as []: as variables, extensions and metadata', async () => {
+  const query = 'query Own { player(playerUniqueId: "p1") { id } }';
+  expect((await post(gateway.url, { query, variables: [], extensions: [] })).data).toEqual({ player: { id: 'p1' } });
+  expect((await post(gateway.url, { query, variables: [1] })).status).toBe(400);
+  const track = 'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { userErrors { code } } }';
+  const event = { name: 'visit', metadata: [] };
+  const { data } = await post(gateway.url, {
+    query: track,
+    variables: { input: { playerUniqueId: 'p1', events: [event] } },
+  });
+  expect(data).toEqual({ trackEvents: { userErrors: [] } });
+  expect(upstream.requests.at(-1)?.body).toMatchObject({ events: { visit: {} } });
+});
+
 test('null in an address is absent, as in a body', async () => {
   const query = 'query Own { player(playerUniqueId: "p1") { id } }';
   const none = { operationName: 'null', variables: 'null', extensions: 'null' };

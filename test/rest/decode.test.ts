@@ -35,6 +35,10 @@ test.each<[Decoder, value: unknown, decoded: unknown]>([
   ['dateTime', '2025-05-01T00:30:00 -0530', '2025-05-01T06:00:00.000Z'],
   ['dateTime', '20250501T1000+02', '2025-05-01T08:00:00.000Z'],
   ['dateTime', '2024-11-30 18:45:09 UTC', '2024-11-30T18:45:09.000Z'],
+  // Of ZonedDateTime, in Java and in JavaScript's Temporal.
+  ['dateTime', '2025-05-01T00:30:00+02:00[Europe/Rome]', '2025-04-30T22:30:00.000Z'],
+  ['dateTime', '2025-05-01T10:00Z[UTC][u-ca=iso8601]', '2025-05-01T10:00:00.000Z'],
+  ['calendarDate', '2025-05-01T00:30:00+02:00[Europe/Rome]', '2025-05-01'],
   ['calendarDate', '2024-11-30 18:45:09 UTC', '2024-11-30'],
   ['calendarDate', '20250501T233000-0500', '2025-05-01'],
 ])('%s of %j is %j', (name, value, decoded) => {
@@ -44,7 +48,13 @@ test.each<[Decoder, value: unknown, decoded: unknown]>([
 const SCRIPTS = ['javascript:alert(1)', ' java\tscript:0', 'DATA:text/html,x', 'vbscript:x'];
 const UNSAFE = [...SCRIPTS, 'file:///x', 'blob:https://a.b/1'];
 const NO_DAYS = ['yesterday', '05/01/2025', '2025-02-30', '2025-13-01T00:00:00.000Z', '2025-05'];
-const NO_TIMES = ['T25:00:00.000Z', 'T10:60:00.000Z', 'T10:20:60.000Z', `T10:20:30.${'1'.repeat(70)}Z`];
+const NO_TIMES = [
+  'T10:20[Europe/Rome]',
+  'T25:00:00.000Z',
+  'T10:60:00.000Z',
+  'T10:20:60.000Z',
+  `T10:20:30.${'1'.repeat(70)}Z`,
+];
 
 test.each<[Decoder, warning: string, values: unknown[]]>([
   ['text', 'wrong-type', [true, ['a'], 2 ** 53, Number.POSITIVE_INFINITY]],
@@ -76,6 +86,14 @@ describe('a player', () => {
     // The request says whose they are.
     const sent = { ...attributes('p1'), playerUniqueId: 'p2' };
     expect(player({ ...names, playerAttributes: sent })).toEqual([{ ...names, attributes: decoded }]);
+  });
+
+  test('has null, without a warning, for [], as PHP writes an object without properties', () => {
+    expect(ofAttributes({ custom: [] })).toEqual({ custom: undefined, warnings: [] });
+    expect(ofAttributes({ custom: ['a'] })).toEqual({
+      custom: undefined,
+      warnings: ['wrong-type playerAttributes.custom'],
+    });
   });
 
   test('has tags from a text or a list', () => {
@@ -170,7 +188,7 @@ describe('coupons', () => {
   test('lose what cannot be read, part by part', () => {
     const product = { productDisplayName: 'Mug' };
     const options = { Platforms: ['web', 1, {}], ProductName: [] };
-    const [decoded, ...warnings] = read([{ code: 7, isUsed: 'no', product, group: [], collections: [1], options }]);
+    const [decoded, ...warnings] = read([{ code: 7, isUsed: 'no', product, group: 'none', collections: [1], options }]);
     const readable = { product: { productDisplayName: ['Mug'] }, options: { platforms: ['web', '1'] } };
     expect(decoded).toMatchObject([{ code: '7', collections: [], ...readable }]);
     const places = ['coupon.isUsed', 'coupon.collections', 'coupon.group', 'options.ProductName', 'options.Platforms'];

@@ -5,8 +5,19 @@ import { sql } from 'kysely';
 import Database from 'libsql';
 import pg from 'pg';
 import { openStore } from '../src/store/open.ts';
+import { connect } from '../src/store/postgres.ts';
 import type { Queries } from '../src/store/store.ts';
-import { CONTACT_HASH_KEY, endConnections, found, lockRow, type Place, query, STORES, startReference } from './kit.ts';
+import {
+  CONTACT_HASH_KEY,
+  endConnections,
+  found,
+  lockRow,
+  type Place,
+  placeOf,
+  query,
+  STORES,
+  startReference,
+} from './kit.ts';
 
 const insert = (queries: Queries, hash: string) =>
   queries.insertInto('counted_contacts').values({ hash, counted_at: 1 }).execute();
@@ -87,6 +98,18 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       await unlock();
       expect((await client.upsert('locked', { city: 'Köln' })).status).toBe(200);
       expect((await client.backup()).body.message).toBe('PostgreSQL has its own tool: use pg_dump');
+    });
+
+    test('in an encoding without some characters is refused, and left empty', async () => {
+      const name = `latin_${process.pid}`;
+      await query(`create database ${name} template template0 encoding 'LATIN1' locale 'C'`);
+      const { href } = new URL(`/${name}`, at.databaseUrl);
+      const refused = placeOf(href, '').open();
+      await expect(refused).rejects.toThrow("it has the encoding LATIN1; create one with ENCODING 'UTF8'");
+      const { db } = connect(href, () => {});
+      expect(await db.introspection.getTables({ withInternalKyselyTables: true })).toEqual([]);
+      await db.destroy();
+      await query(`drop database ${name} with (force)`);
     });
 
     test('that takes no writes, or that nobody may use, is 503 and says that nothing was stored', async () => {

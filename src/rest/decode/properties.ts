@@ -3,7 +3,7 @@
  * properties. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid property must
  * not fail the whole player. A regular expression sees only text of bounded length.
  */
-import { isExactNumber, isJson } from '../../json.ts';
+import { isEmptyList, isExactNumber, isJson } from '../../json.ts';
 import { parseDate, parseDateTime } from './dates.ts';
 
 /** Why a value was decoded to undefined or `UNKNOWN`. */
@@ -173,7 +173,7 @@ export function texts(value: unknown, member: string, warn: Warn): string[] | un
 
 export const object = optional('wrong-type', (value) => (isJson(value) ? value : undefined));
 
-/** A decoder of what may be absent. `read` returns undefined for what it cannot read; this is reported as `warning`. */
+/** A decoder of what may be absent. `read` returns undefined for what it cannot read: a `warning`, except for an empty list. */
 function optional<Decoded>(
   warning: DecodeWarning,
   read: (value: unknown) => Decoded | undefined,
@@ -181,7 +181,7 @@ function optional<Decoded>(
   return (value, member, warn) => {
     if (isAbsent(value)) return undefined;
     const decoded = read(value);
-    if (decoded === undefined) warn(warning, member);
+    if (decoded === undefined && !isEmptyList(value)) warn(warning, member);
     return decoded;
   };
 }

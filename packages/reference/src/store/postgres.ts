@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
 import { contactHasher } from './contact-key.ts';
@@ -18,6 +18,9 @@ const LOST =
   /^(08\d{3}|25006|25P03|28\w{3}|3D000|53\d{3}|55000|57P0[123]|58\w{3}|EAI_AGAIN|E[A-Z]+)$|^Connection terminated|^Client has encountered a connection error/;
 /** A statement that takes too long, no connection that is free in time, and one that is not made in time. */
 const TIMEOUT = /^(57014|timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/;
+
+/** The encodings that store every character: PostgreSQL fails at one that another encoding does not have. */
+const COMPLETE: ReadonlySet<string> = new Set(['UTF8', 'SQL_ASCII']);
 
 /** TCP notices a dead host after minutes. A live one answers sooner: see the limits of the pool. */
 const SILENCE_MS = 15_000;
@@ -46,6 +49,9 @@ export async function openPostgres(
   const { name, db: migrating } = connect(url, onConnectionError, false);
   let hashOf: Store['hashOf'];
   try {
+    const { rows } = await sql<{ encoding: string }>`select getdatabaseencoding() as encoding`.execute(migrating);
+    const { encoding = '' } = rows[0] ?? {};
+    if (!COMPLETE.has(encoding)) throw new Error(`it has the encoding ${encoding}; create one with ENCODING 'UTF8'`);
     await migrate(migrating, options, async () => ({
       backup: 'none: the way back is a dump (pg_dump) from before this start',
     }));
