@@ -11,6 +11,8 @@ const load = (content: unknown) => loadProgramme(newFile('programme.json', conte
 test('the built-in programme has a group of every type; the one of the README can be used', () => {
   const programme = load(builtIn);
   expect(programme).toEqual(loadProgramme(undefined));
+  // As editors of Windows write it.
+  expect(load(`\ufeff${JSON.stringify(builtIn)}`)).toEqual(programme);
   const types = ['custom', 'fixed_discount', 'fixed_rate_discount', 'free_product', 'free_shipping'];
   expect(programme.groups.map(({ coupon }) => coupon.type).sort()).toEqual([...types, 'percentage_discount']);
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');

@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -247,10 +247,16 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
     await store.close();
   });
 
-  test('that is no database is left alone', async () => {
+  test('that is no database, or is damaged, is left alone and named', async () => {
     const path = `${at.dataDir}/reference.db`;
     await writeFile(path, 'x'.repeat(5000));
     await expect(at.open()).rejects.toThrow('reference.db cannot be used: file is not a database');
     expect(await readFile(path, 'utf8')).toBe('x'.repeat(5000));
+    await rm(path);
+    await (await at.open()).close();
+    const file = await open(path, 'r+');
+    await file.write(Buffer.alloc(4_096, 0xee), 0, 4_096, 4_096);
+    await file.close();
+    await expect(at.open()).rejects.toThrow('reference.db cannot be used: database disk image is malformed');
   });
 });

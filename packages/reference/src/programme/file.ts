@@ -163,7 +163,7 @@ export function loadProgramme(path: string | undefined): Programme {
   if (path === undefined) return programme.parse(builtIn);
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
+    content = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new OperatorError(`The programme in ${path} cannot be read: ${reasonOf(error)}`);
   }

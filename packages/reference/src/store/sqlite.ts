@@ -33,8 +33,9 @@ export async function openSqlite(path: string, options: MigrationOptions): Promi
     hashOf = await contactHasher(db, options.contactHashKey);
     await checkpoint(db);
   } catch (error) {
-    await db.destroy();
-    throw error;
+    // On a full disk, this fails too.
+    await db.destroy().catch(() => {});
+    throw error instanceof Database.SqliteError ? cannotBeUsed(path, error) : error;
   }
   let isRebuildDue = false;
   return {
