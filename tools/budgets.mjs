@@ -4,7 +4,7 @@
  * 2,800 lines more in total. Lower one when its folder shrinks. Raise one only in a commit that says why.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
@@ -21,12 +21,12 @@ const BUDGETS = {
   telemetry: 552,
 };
 
-const SRC = new URL('../src/', import.meta.url);
+const SRC = join(import.meta.dirname, '../src');
 const counted = new Map();
 for (const entry of readdirSync(SRC, { recursive: true, withFileTypes: true })) {
   if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
   const path = join(entry.parentPath, entry.name);
-  const [folder, ...rest] = path.slice(SRC.pathname.length).split('/');
+  const [folder, ...rest] = relative(SRC, path).split(sep);
   const name = rest.length === 0 ? '.' : folder;
   if (name === 'generated') continue;
   counted.set(name, (counted.get(name) ?? 0) + readFileSync(path, 'utf8').split('\n').length - 1);
