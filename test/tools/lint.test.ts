@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { newFolder } from '../kit/at-end.ts';
@@ -28,4 +28,17 @@ test.each(['src', 'packages/reference/src'])('Math.random and === with a secret 
   const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   const found = [...stdout.matchAll(/title=plugin,file=[^,]*,line=(\d+)/g)].map(([, line]) => lines[Number(line) - 1]);
   expect(new Set(found)).toEqual(new Set(REFUSED));
+});
+
+test('Git for Windows checks files out as they are, with LF', () => {
+  const folder = newFolder();
+  const git = (...args: string[]) => spawnSync('git', ['-c', 'core.autocrlf=true', ...args], { cwd: folder });
+  const script = join(folder, 'run');
+  writeFileSync(script, '#!/usr/bin/env bash\ntrue\n');
+  cpSync('.gitattributes', join(folder, '.gitattributes'));
+  git('init');
+  git('add', '.');
+  rmSync(script);
+  git('checkout', '--', 'run');
+  expect(readFileSync(script, 'utf8')).toBe('#!/usr/bin/env bash\ntrue\n');
 });
