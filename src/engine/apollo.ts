@@ -152,8 +152,7 @@ async function consumeAndCheck(
   limiter.check(size);
   const variables = coerceVariables(schema, operation, request.variables, production);
   record.manifest = cached.manifest;
-  const inVariables = deprecatedInputs?.(operation, request.variables) ?? [];
-  record.deprecated = [...new Set([...(cached.deprecated ?? []), ...inVariables])];
+  record.deprecated = [...(cached.deprecated ?? []), ...(deprecatedInputs?.(operation, request.variables) ?? [])];
   return { cached, variables, size, units };
 }
 
