@@ -72,7 +72,10 @@ export function createSend(options: FetchOptions): Send {
     const listed = options.persisted?.operations.find((one) => one.name === name);
     const body = { ...operation, documentId: operation.documentId ?? listed?.id };
     const isListedQuery = listed?.type === 'query' || undefined;
-    const received = await sendOperation(input, { ...init, signal }, body, isQuery ?? isListedQuery);
+    // An automatic persisted query that the gateway does not know is sent again with its text: the same content.
+    const hash: unknown = Object(operation).extensions?.persistedQuery?.sha256Hash;
+    const content = hash ? JSON.stringify([hash, operationName, operation.variables]) : undefined;
+    const received = await sendOperation(input, { ...init, signal }, body, isQuery ?? isListedQuery, content);
     // For `gatewayErrors`: an error of ky or graphql-http has the response, whose body nobody read.
     return Object.assign(responseOf(received), { errors: received.response.errors });
   };
@@ -98,17 +101,15 @@ interface Failure extends Sender {
 const REPEATED_WITHIN_MS = 60_000;
 
 /** Sends an operation: `init` has everything of the request but its body. Resolves and rejects as `createFetch` does. */
-type OperationSend = (input: Input, init: Init, body: Body, isQuery?: boolean) => Promise<Received>;
+type OperationSend = (input: Input, init: Init, body: Body, isQuery?: boolean, content?: string) => Promise<Received>;
 
 export function createOperationSend(
   options: FetchOptions,
   fetch: AuthorizedFetch = authorizedFetch(options),
 ): OperationSend {
-  const { onLimit } = options;
   /** A server can have thousands during an outage. */
   let failures: Failure[] = [];
-  return async (input, init, body, isKnownQuery) => {
-    const content = JSON.stringify(body);
+  return async (input, init, body, isKnownQuery, content = JSON.stringify(body)) => {
     // Also when the clock was set back.
     const now = Date.now();
     failures = failures.filter(({ at }) => Math.abs(now - at) <= REPEATED_WITHIN_MS);
@@ -116,8 +117,7 @@ export function createOperationSend(
     if (last) failures.splice(failures.indexOf(last), 1);
     const { query, documentId } = body;
     const isQuery = isKnownQuery ?? (query != null && !hasMutation(query));
-    const given = body.variables ?? {};
-    const variables = last?.variables ?? (isQuery ? given : withKeys(given));
+    const variables = last?.variables ?? (isQuery ? body.variables : withKeys(body.variables ?? {})) ?? {};
     const kind = isQuery ? 'query' : isKeyed(variables, query) ? 'keyed' : 'write';
     // In tests, what stands for the gateway gets the text too.
     const isIdAlone = documentId !== undefined && !testMode.on;
@@ -131,7 +131,7 @@ export function createOperationSend(
     };
     sent.then(({ response }) => isWorthless(response) && keep(), keep);
     const received = await sent;
-    if (onLimit) tellLimit(onLimit, received.headers);
+    if (options.onLimit) tellLimit(options.onLimit, received.headers);
     return received;
   };
 }

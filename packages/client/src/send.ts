@@ -77,8 +77,8 @@ export async function send(sender: Sender, input: Input, options: Init, kind: Ki
 function withUnknown(error: ResponseError): ResponseError {
   const { outcome, code, retryable } = error.extensions ?? {};
   if (outcome === 'DONE') return error;
-  // With another token (`NO_TOKEN`, `TOKEN_UNAVAILABLE`), the same key may be sent again.
-  const mayRepeat = /TOKEN|UNAUTHENTICATED/.test(String(code));
+  // With another token (`NO_TOKEN`, `TOKEN_UNAVAILABLE`), or with its text, the same key may be sent again.
+  const mayRepeat = /TOKEN|UNAUTHENTICATED|PERSISTED/.test(String(code));
   return { ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN', retryable: mayRepeat || retryable } };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import {
@@ -555,6 +556,24 @@ test('an event that is sent again soon after its response was lost is the same e
   const [first, , repeated, other, closed] = keys;
   expect([keys.length, repeated, new Set([first, other, closed]).size]).toEqual([5, first, 3]);
   expect(events()).toBe(3);
+});
+
+test('an event whose response was lost has the same key when its text follows its hash, which another replica does not know', async () => {
+  const sha256Hash = createHash('sha256').update(TRACK.query).digest('hex');
+  const persistedQuery = { version: 1, sha256Hash };
+  const withText = { ...TRACK, extensions: { persistedQuery: { ...persistedQuery, miss: true } } };
+  const byHash = { variables: TRACK.variables, extensions: { persistedQuery } };
+  await createFetch({ token: valid })(url, post(withText));
+  const error = { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } };
+  const answers = [() => fetch, () => after(Response.json({ errors: [error] }))];
+  const own = createFetch({ token: valid, fetch: (...request) => (answers.shift() ?? (() => fetch))()(...request) });
+  lose(1);
+  expect(await (await own(url, post(byHash))).json()).toMatchObject({
+    errors: [{ extensions: { outcome: 'UNKNOWN' } }],
+  });
+  expect((await own(url, post(withText))).status).toBe(200);
+  const [other, first, again] = sent.map(({ variables }) => variables['input']?.idempotencyKey);
+  expect([again, first === other, events()]).toEqual([first, false, 2]);
 });
 
 test('an event that is made long after another was lost is another event, also when the clock was set back meanwhile', async () => {
