@@ -108,7 +108,7 @@ function resolveToOneGraphQL({ onResolve, resolve }) {
 function writeInAscii({ onEnd }) {
   const inAscii = (comment) => comment.replace(/[^\0-\x7f]/g, '?');
   const write = async ({ path, text }) => {
-    const content = path.endsWith('.map') ? text : text.replace(/(?:^ *\*|\/\/ ).*$/gm, inAscii);
+    const content = path.endsWith('.map') ? text : runAtLoad(text.replace(/(?:^ *\*|\/\/ ).*$/gm, inAscii));
     if (content === (await readFile(path, 'utf8').catch(() => undefined))) return;
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, content);
@@ -116,6 +116,14 @@ function writeInAscii({ onEnd }) {
   onEnd(async ({ outputFiles = [] }) => {
     await Promise.all(outputFiles.map(write));
   });
+}
+
+/**
+ * Runs the ECMAScript modules that CommonJS packages `require` when their file is loaded, not when the first of these needs them.
+ * The loaders of agents (OpenTelemetry, New Relic, Elastic) copy the exports of a file at that time.
+ */
+function runAtLoad(text) {
+  return text + [...text.matchAll(/^var (init_\w+) = __esm\(/gm)].map(([, name]) => `\n${name}();`).join('');
 }
 
 /** Writes dist/LICENSES.txt: the packages that are in the bundles, with the texts of their licences. */

@@ -241,3 +241,19 @@ test('beside an agent that traces, a REST call has its traceparent alone, and th
   const sent = upstream.requests.map(({ headers }) => [headers['traceparent'], headers['tracestate']]);
   expect(sent).toEqual(Array(4).fill([ofAgent, undefined]));
 });
+
+test('starts and responds with the loader of an agent, which copies the exports of each file when it is loaded', async () => {
+  const hooks = `import { readFileSync } from 'node:fs';
+    export async function load(url, context, next) {
+      if (!/\\/dist\\/[^/]+\\.js$/.test(url)) return next(url, context);
+      const list = /^export \\{([^}]*)\\};$/m.exec(readFileSync(new URL(url), 'utf8'))?.[1] ?? '';
+      const names = list.split(',').flatMap((one) => one.trim().split(' as ').at(-1) || []);
+      const copies = names.map((name, n) => 'const c' + n + ' = inner[' + JSON.stringify(name) + ']; export { c' + n + ' as ' + name + ' };');
+      return { format: 'module', shortCircuit: true, source: 'import * as inner from "' + url + '?inner";' + copies.join('') };
+    }`;
+  const inUrl = (text: string) => `data:text/javascript,${encodeURIComponent(text)}`;
+  const loader = `import { register } from 'node:module'; register(${JSON.stringify(inUrl(hooks))});`;
+  const gateway = await startProcess({ REST_BASE_URL: upstream.url, NODE_OPTIONS: `--import ${inUrl(loader)}` });
+  const query = 'query ($id: ID!) { player(playerUniqueId: $id) { id } }';
+  expect((await post(gateway.url, { query, variables: { id: 'p1' } })).data).toEqual({ player: { id: 'p1' } });
+});
