@@ -50,9 +50,9 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
     const after = args?.['after'];
     const found = known.findIndex(({ cursor }) => cursor === after);
     const start = after == null ? 0 : found < 0 ? known.length : found + 1;
-    // When the friend of the cursor is gone, the gateway begins the list again.
+    // When the friend of the cursor is gone, the gateway begins the list again. Two friends without an id can be equal.
     const before = new Set(known.slice(0, start).map(nameOf));
-    const page = all.filter((edge) => !before.has(nameOf(edge)));
+    const page = all.filter((edge) => !edge.node?.__ref || !before.has(nameOf(edge)));
     const end = start + page.length;
     // What follows a page stays when the page was known already.
     const isKnown = page.every((edge, index) => nameOf(edge) === nameOf(known[start + index]));

@@ -70,7 +70,8 @@ function listOf(cache: ApolloCache): Map<string, Missing> {
   // Apollo calls it when a component shows a query, also with other variables, and before it decides whether to send the query.
   cache.watch = (options) => {
     const text = options.watcher && list.size > 0 ? print(options.query) : '';
-    for (const [key, missing] of list) if (text.includes(missing[1]) && list.delete(key)) remove(cache, missing);
+    const isIn = (name: string) => new RegExp(`\\b${name}\\b`).test(text);
+    for (const [key, missing] of list) if (isIn(missing[1]) && list.delete(key)) remove(cache, missing);
     return Reflect.apply(watch, cache, [options]);
   };
   return list;
@@ -79,12 +80,9 @@ function listOf(cache: ApolloCache): Map<string, Missing> {
 /** The fields that are null because of an error with this path: more than one if the document has several with that alias. */
 function missingAt(cache: ApolloCache, document: DocumentNode, data: unknown, path: Path): Missing[] {
   const end = path.findIndex((_, index) => valueAt(data, path.slice(0, index + 1)) == null);
+  const at = path.slice(0, end + 1);
   // Of an item of a list, the list.
-  const at = path
-    .slice(0, end + 1)
-    .join('.')
-    .replace(/(\.\d+)+$/, '')
-    .split('.');
+  while (typeof at[at.length - 1] === 'number') at.pop();
   const key = at.pop();
   const id = at.length === 0 ? 'ROOT_QUERY' : cache.identify(Object(valueAt(data, at)));
   const names = new Set<string>();

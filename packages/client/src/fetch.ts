@@ -1,6 +1,6 @@
 import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
-import { isWorthless, type Sending, testMode } from './retry.ts';
+import { hasData, type Sending, testMode } from './retry.ts';
 import { type Init, type Received, responseOf, type Sender, send } from './send.ts';
 import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Input } from './token.ts';
 
@@ -123,13 +123,14 @@ export function createOperationSend(
     const isIdAlone = documentId !== undefined && !testMode.on;
     const text = JSON.stringify({ ...body, query: isIdAlone ? undefined : query, variables });
     const attempts = last?.isFailed ? 1 : options.attempts;
-    const call: Failure = { ...options, attempts, fetch, content, variables, at: 0 };
+    const call: Failure = { ...last, ...options, attempts, fetch, content, variables, at: 0 };
     const sent = send(call, input, { ...init, body: text }, kind);
     const keep = () => {
       call.at = Date.now();
       if (call.isFailed || kind === 'keyed') failures.push(call);
     };
-    sent.then(({ response }) => isWorthless(response) && keep(), keep);
+    // Also when the gateway does not know a hash: its text follows.
+    sent.then(({ response }) => hasData(response) || keep(), keep);
     const received = await sent;
     if (options.onLimit) tellLimit(options.onLimit, received.headers);
     return received;

@@ -20,7 +20,10 @@ export interface HealOptions {
  */
 export async function heal({ errors, again, signal }: HealOptions, attempt = 1): Promise<readonly GatewayError[]> {
   const read = async () => errorsIn(await again());
-  return healErrors(gatewayErrors(errors), () => read().catch(gatewayErrors), signal, attempt);
+  const missing = gatewayErrors(errors);
+  // A refetch that the library cancelled says nothing of what is missing.
+  const fail = (thrown: unknown) => (Object(thrown).name === 'AbortError' ? missing : gatewayErrors(thrown));
+  return healErrors(missing, () => read().catch(fail), signal, attempt);
 }
 
 /** `heal` of errors that are the package's own. `again` resolves to the errors of the next read. */

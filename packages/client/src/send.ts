@@ -27,6 +27,8 @@ export interface Sender extends Sending {
   readonly fetch: AuthorizedFetch;
   /** True when the request failed in all its attempts. */
   isFailed?: boolean;
+  /** True when nobody knows what became of an attempt, also of an earlier call that this one repeats. */
+  isLost?: boolean | undefined;
 }
 
 /** What to send, and what ends it. */
@@ -41,7 +43,6 @@ export async function send(sender: Sender, input: Input, options: Init, kind: Ki
   const { fetch, timeoutMs = TIMEOUT_MS, attempts = 5 } = sender;
   const { signal } = options;
   const url = addressOf(input);
-  let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     const progress: Progress = {};
     const request = async (signal: AbortSignal | null) =>
@@ -59,16 +60,16 @@ export async function send(sender: Sender, input: Input, options: Init, kind: Ki
     const errors = errorsOf(response);
     const isFinal = !isWorthless(response) || (isError && came.cause === NOT_TEMPORARY);
     const askedMs = longestPauseMs(errors);
+    const told = sender.isLost && response.errors?.map(withUnknown);
+    sender.isLost ||= errors.some(({ outcome }) => outcome === 'UNKNOWN');
     // Written so that NaN, as of a missing variable, is one attempt.
     if (isFinal || !(attempt < attempts) || askedMs > TOO_LONG_MS) {
       sender.isFailed = !isFinal;
-      const told = isUnknown && response.errors?.map(withUnknown);
       if (isError) throw told ? new GatewayError(Object(told[0]), { cause: came.cause }) : came;
       if (!told) return came;
       const changed = { ...response, errors: told };
       return { ...came, response: changed, text: JSON.stringify(changed) };
     }
-    isUnknown ||= errors.some(({ outcome }) => outcome === 'UNKNOWN');
     await wait(pauseAfter(attempt, askedMs), signal);
   }
 }
@@ -98,7 +99,7 @@ async function received(from: Response, url: string, kind: Kind): Promise<Receiv
   response.errors ??= undefined;
   if (isGatewayResponse(response, from.status)) return { from, headers, text, response };
   const meaning = MEANINGS.find(([statuses]) => statuses.test(status))?.[1];
-  const message = `${url} responded with the status ${status}, but not as a gateway: ${meaning}.`;
+  const message = `${url} responded with ${status}, but not as a gateway: ${meaning}.`;
   // Of an edge that refuses for a while: in seconds, or a date by the clock of the sender, because that of a phone can be wrong.
   const after = `${headers.get('retry-after')}`;
   const now = Date.parse(`${headers.get('date')}`) || Date.now();

@@ -52,7 +52,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
   return async (url, init, progress = {}) => {
     const given: Partial<Request> = Object(url);
     const address = addressOf(url);
-    const wrong = () => notSent(`"${address}" is no absolute URL for fetch.`);
+    const wrong = () => notSent(`"${address}" is no absolute URL.`);
     // `localhost:4000/graphql` has a scheme, but no host; `fetch` takes no other scheme, and no password. On a server there is no page
     // that an address is relative to, but a framework's own `fetch` can know one.
     const hasScheme = /^[^/?#]+:/.test(address);

@@ -16,12 +16,13 @@ export interface GatewayExchangesOptions extends FetchOptions {
  */
 export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions = {}): [Exchange, Exchange, Exchange] {
   const sending: Exchange = (io) => {
-    let send: Send | undefined;
+    // By the `fetch` of the client, as for urql's own exchange: an operation tells it, the client does not.
+    const sends = new Map<unknown, Send>();
     return mapExchange({
       onOperation(operation) {
-        // The `fetch` of the client, as for urql's own exchange: an operation tells it, the client does not.
-        send ??= createSend({ ...options, fetch: options.fetch ?? operation.context.fetch });
-        const byClient = send;
+        const own = options.fetch ?? operation.context.fetch;
+        const byClient = sends.get(own) ?? createSend({ ...options, fetch: own });
+        sends.set(own, byClient);
         const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
         // urql itself sends the id of a document only when graphcache could not read the document.
         const withId = (init: RequestInit = {}) =>

@@ -302,7 +302,7 @@ test('`__typename` of a whole operation, as a code generator adds it, is no data
 test('a wrong URL is told with the status, after one request', async () => {
   const pages = [new Response('<h1>Not found</h1>', { status: 404 })];
   const client = connect({ fetch: async () => pages.shift() ?? Response.json({ data: { player: null } }) });
-  const message = expect.stringContaining(`${url} responded with the status 404, but not as a gateway: the URL is`);
+  const message = expect.stringContaining(`${url} responded with 404, but not as a gateway: the URL is`);
   const known = { code: 'NO_RESPONSE', retryable: false, outcome: undefined, message };
   expect(await rejection(client.request(MobileScreenDocument, ME))).toMatchObject(known);
   pages.push(new Response('', { status: 404 }));

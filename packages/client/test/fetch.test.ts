@@ -91,7 +91,7 @@ test.each([401, 403, 404, 405, 413])('a page with the status %d is final and tol
   const own = createFetch({ token: 'one', fetch: after(page(status)) });
   const error = await rejection(own(url, post(READ)));
   expect(error).toMatchObject({ code: 'NO_RESPONSE', retryable: false });
-  expect(error.message).toMatch(new RegExp(`status ${status}.*(firewall|proxy|URL)`));
+  expect(error.message).toMatch(new RegExp(`with ${status}.*(firewall|proxy|URL)`));
 });
 
 test('an edge that is busy is asked again, as late as it says in seconds or as a date', async () => {
@@ -556,6 +556,38 @@ test('an event that is sent again soon after its response was lost is the same e
   const [first, , repeated, other, closed] = keys;
   expect([keys.length, repeated, new Set([first, other, closed]).size]).toEqual([5, first, 3]);
   expect(events()).toBe(3);
+});
+
+test('an event whose text was lost has the same key when its hash, which is unknown again, and its text come again', async () => {
+  const persistedQuery = { version: 1, sha256Hash: createHash('sha256').update('another').digest('hex') };
+  const byHash = { variables: TRACK.variables, extensions: { persistedQuery } };
+  const withText = { ...TRACK, extensions: { persistedQuery } };
+  const keys: string[] = [];
+  const unknown = { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } };
+  const own = createFetch({
+    token: valid,
+    attempts: 1,
+    fetch: async (_, init) => {
+      const { query, variables } = JSON.parse(String(init?.body));
+      keys.push(variables.input.idempotencyKey);
+      if (query && keys.length === 2) throw new TypeError('lost');
+      return Response.json(query ? { data: { trackEvents: { userErrors: [] } } } : { errors: [unknown] });
+    },
+  });
+  await own(url, post(byHash));
+  await rejection(own(url, post(withText)));
+  for (const again of [byHash, withText, byHash, withText]) await own(url, post(again));
+  expect([new Set(keys.slice(0, 4)).size, new Set(keys.slice(4)).size, new Set(keys).size]).toEqual([1, 1, 2]);
+});
+
+test('an event that was lost, and is refused when it comes again soon, has the outcome UNKNOWN', async () => {
+  const error = { message: 'No', extensions: { code: 'FORBIDDEN', outcome: 'NOT_DONE', retryable: false } };
+  const lost = () => Promise.reject(new TypeError('lost'));
+  const answers = [lost, async () => Response.json({ data: { trackEvents: null }, errors: [error] })];
+  const own = createFetch({ token: valid, attempts: 1, fetch: () => (answers.shift() ?? lost)() });
+  await rejection(own(url, post(TRACK)));
+  const { errors } = await (await own(url, post(TRACK))).json();
+  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', outcome: 'UNKNOWN' } }]);
 });
 
 test('an event whose response was lost has the same key when its text follows its hash, which another replica does not know', async () => {

@@ -31,7 +31,9 @@ test.each<[string, unknown]>([
 
 test('ends with an error that is final, and goes on after a refetch that rejects with one that is not', async () => {
   testMode.on = true;
-  const results = [Promise.reject(busy()), Promise.resolve({ errors: [final] })];
+  // The second was cancelled by its library.
+  const cancelled = Object.assign(new Error('cancelled'), { name: 'AbortError' });
+  const results = [Promise.reject(busy()), Promise.reject(cancelled), Promise.resolve({ errors: [final] })];
   for (const result of results) result.catch(() => undefined);
   expect(await heal({ errors: busy(), again: () => results.shift() ?? Promise.resolve({}) })).toEqual([final]);
   expect(results).toEqual([]);

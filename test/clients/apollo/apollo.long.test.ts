@@ -135,7 +135,7 @@ test('an event with a key that a link in front sends again is counted once; what
 test.each([404, 413, 502])(
   'a page with status %d is NO_RESPONSE: a query is repeated unless it is 4xx, an upsert is not',
   async (status) => {
-    const message = expect.stringContaining(`${url} responded with the status ${status}, but not as a gateway: `);
+    const message = expect.stringContaining(`${url} responded with ${status}, but not as a gateway: `);
     const known = { code: 'NO_RESPONSE', message };
     const [read, renamed] = await Promise.all([
       connect({ fetch: afterPage(status) }).query(SCREEN),
@@ -266,6 +266,30 @@ test('a part that was missing is asked for when the screen is opened again, also
 
 const USABLE = 'coupons(filter: { usableNow: true }) { id code }';
 const couponsIn = ({ data }: { data?: unknown }) => Reflect.get(Object(data), 'player')?.coupons;
+
+test('a part that may never be read is asked for by screens with its field alone, not by those with a longer name', async () => {
+  const error = { message: 'No', path: ['me'], extensions: { code: 'FORBIDDEN', retryable: false } };
+  const asked: string[] = [];
+  const client = connect({
+    token: undefined,
+    fetch: async (_, init) => {
+      const { operationName } = JSON.parse(String(init?.body));
+      asked.push(operationName);
+      const player = { __typename: 'Player', id: 'p2', referralLink: null };
+      return Response.json(operationName === 'Me' ? { data: { me: null }, errors: [error] } : { data: { player } });
+    },
+  });
+  const me = client.watchQuery<unknown>({ query: gql`query Me { me { id } }` });
+  open.add(me.subscribe({}));
+  await until(() => me.getCurrentResult().error !== undefined);
+  const other = client.watchQuery<unknown>({
+    query: gql`query Other { player(playerUniqueId: "p2") { id referralLink } }`,
+  });
+  open.add(other.subscribe({}));
+  await until(() => other.getCurrentResult().data !== undefined);
+  expect(Reflect.get(Object(client.cache.extract()), 'ROOT_QUERY').me).toBeNull();
+  expect(asked).toEqual(['Me', 'Other']);
+});
 
 test.each([
   ['the same query', SCREEN],
@@ -515,6 +539,33 @@ test('a list that was read to its end has one more when somebody joins; the gate
   }
   expect(new Set(shown()).size).toBe(shown().length);
   expect(shown()).toContain('f27');
+});
+
+test('a list that is read without ids keeps two friends who look the same', async () => {
+  const client = connect({
+    token: undefined,
+    fetch: async (_, init) => {
+      const isFirst = JSON.parse(String(init?.body)).variables.after == null;
+      const nodes = ['Ann', isFirst ? 'Bo' : 'Cy'].map((name) => ({ __typename: 'ReferredFriend', displayName: name }));
+      const pageInfo = { __typename: 'PageInfo', hasNextPage: isFirst, endCursor: isFirst ? 'b' : 'd' };
+      const list = { __typename: 'ReferredFriendConnection', nodes, pageInfo };
+      return Response.json({ data: { player: { __typename: 'Player', id: 'p1', referredFriendsConnection: list } } });
+    },
+  });
+  const list = 'nodes { displayName } pageInfo { hasNextPage endCursor }';
+  const query = gql`query Names($after: String) {
+    player(playerUniqueId: "p1") { id referredFriendsConnection(first: 2, after: $after) { ${list} } }
+  }`;
+  const screen = client.watchQuery({ query });
+  open.add(screen.subscribe({}));
+  const names = () =>
+    Reflect.get(Object(screen.getCurrentResult().data), 'player')?.referredFriendsConnection.nodes.map(
+      ({ displayName }: { displayName: string }) => displayName,
+    );
+  await until(() => names()?.length === 2);
+  await screen.fetchMore({ variables: { after: 'b' } });
+  await until(() => names().length > 2);
+  expect(names()).toEqual(['Ann', 'Bo', 'Ann', 'Cy']);
 });
 
 test('screens that select different members of what has no id complete each other', async () => {
