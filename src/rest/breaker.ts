@@ -44,12 +44,13 @@ export class Breaker {
   /** Players who had a trial since it opened. They wait twice as long, so that another player gets the next trial if one calls. */
   readonly #tried = new Set<string>();
 
-  /** @param state In which it begins. `open`: its first request is the trial after a back-off; `half-open`: at once. */
-  constructor(now: () => number, onChange: (state: BreakerState) => void, state: BreakerState = 'closed') {
+  /** @param isOpen Whether it begins open: then its first request is the trial after a back-off. */
+  constructor(now: () => number, onChange: (state: BreakerState) => void, isOpen = false) {
     this.#now = now;
     this.#onChange = onChange;
-    this.#state = state;
-    if (state === 'open') this.#trialAt = now() + BACK_OFF_MS;
+    if (!isOpen) return;
+    this.#state = 'open';
+    this.#trialAt = now() + BACK_OFF_MS;
   }
 
   /** `half-open` as soon as a trial may be sent. Otherwise a gateway without traffic would report `open` forever. */
@@ -133,12 +134,13 @@ const RECENT = { ttl: 60_000, updateAgeOnGet: true, ttlResolution: 1_000 };
 /**
  * The breakers and retry budgets of an endpoint: those of all players with tokens of their own, and those of each server, whose job
  * can fail for every player. There is a breaker for each language, because the service can fail in one alone. Clients choose the
- * languages. A new breaker begins in the state of a more general one: a caller with many languages must not pass that.
+ * languages. While a more general breaker is open, a new one is too: a caller with many languages must not pass it. A half-open one
+ * says nothing: without calls it stays so, and each new language and server would begin with a single call.
  */
 export function createBreakers(now: () => number, onChange: (state: BreakerState) => void) {
-  const createGroup = (state?: BreakerState) => {
-    const ofDefault = new Breaker(now, onChange, state);
-    const memoMethod = () => new Breaker(now, onChange, ofDefault.state);
+  const createGroup = (isOpen = false) => {
+    const ofDefault = new Breaker(now, onChange, isOpen);
+    const memoMethod = () => new Breaker(now, onChange, ofDefault.state === 'open');
     const byLanguage = new LRUCache<string, Breaker>({ ...RECENT, max: MAX_LANGUAGES, memoMethod });
     return {
       breakerOf: (language: string | undefined) => (language === undefined ? ofDefault : byLanguage.memo(language)),
@@ -150,7 +152,7 @@ export function createBreakers(now: () => number, onChange: (state: BreakerState
   const ofServers = new LRUCache<string, ReturnType<typeof createGroup>>({
     ...RECENT,
     max: MAX_SERVERS,
-    memoMethod: () => createGroup(ofPlayers.breakerOf(undefined).state),
+    memoMethod: () => createGroup(ofPlayers.breakerOf(undefined).state === 'open'),
   });
   return {
     /** Of a caller: all players share one group, and each server has its own. */
