@@ -144,8 +144,9 @@ async function consumeAndCheck(
   const units = limiter.unitsBefore(size);
   const showsCost = !production || request.http?.headers.has(SHOW_COST);
   if (showsCost) contextValue.extensions['cost'] = { complexity, depth, operations: units };
-  await rates.consumeFurther(caller, units + (record.bodyUnits ?? 0));
+  const { bodyUnits = 0 } = record;
   record.bodyUnits = 0;
+  await rates.consumeFurther(caller, units + bodyUnits);
   if (introspects && production && !caller.scopes.has('schema:read')) {
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }

@@ -78,14 +78,18 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   };
 }
 
-/** KEYS: the window. ARGV: the points, the most, milliseconds, and 1 if nothing is refused. */
+/** Points beyond the most make a window longer, but not so that more than this is left of it, in milliseconds. */
+const LONGEST_MS = 60_000;
+
+/** KEYS: the window. ARGV: the points, the most, milliseconds, 1 if nothing is refused, and LONGEST_MS. */
 const COUNT = `
 local used = tonumber(redis.call('GET', KEYS[1]) or 0)
 local allowed = ARGV[4] == '1' or used + ARGV[1] <= tonumber(ARGV[2])
 if allowed then used = math.max(0, used + ARGV[1]) end
 local ms = redis.call('PTTL', KEYS[1])
 if ms <= 0 then ms = tonumber(ARGV[3]) end
-if allowed then ms = math.ceil(ms + math.max(0, math.min(ARGV[1], used - ARGV[2])) * ARGV[3] / ARGV[2]) end
+local more = math.max(0, math.min(ARGV[1], used - ARGV[2])) * ARGV[3] / ARGV[2]
+if allowed then ms = math.max(ms, math.ceil(math.min(ms + more, ARGV[5]))) end
 redis.call('SET', KEYS[1], used, 'PX', ms)
 return { allowed and 1 or 0, used, ms }
 `;
@@ -123,7 +127,7 @@ export function createWindows(name: string, most: number, windowMs: number, shar
     const asked = isForced ? 0 : points;
     window.asked += asked;
     const answer = await shared
-      .withTimeout(() => shared.redis.eval(COUNT, 1, hashed, points, most, windowMs, isForced ? 1 : 0))
+      .withTimeout(() => shared.redis.eval(COUNT, 1, hashed, points, most, windowMs, isForced ? 1 : 0, LONGEST_MS))
       .catch(() => undefined);
     window.asked -= asked;
     if (!Array.isArray(answer)) return undefined;
@@ -153,7 +157,8 @@ export function createWindows(name: string, most: number, windowMs: number, shar
     change(key: string, points: number): void {
       const window = windowOf(key);
       window.used = Math.max(0, window.used + points);
-      window.endsAt += (Math.max(0, Math.min(points, window.used - most)) * windowMs) / most;
+      const more = (Math.max(0, Math.min(points, window.used - most)) * windowMs) / most;
+      window.endsAt = Math.max(window.endsAt, Math.min(window.endsAt + more, performance.now() + LONGEST_MS));
       void ask(key, points, true);
     },
   };

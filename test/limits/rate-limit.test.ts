@@ -4,7 +4,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { loadConfig } from '../../src/config/config.ts';
 import { clientAddress, createAddressKeys } from '../../src/limits/addresses.ts';
-import { createRateLimits } from '../../src/limits/rate-limits.ts';
+import { createRateLimits, createWindows } from '../../src/limits/rate-limits.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
 import { post, startBoth, startGateway } from '../kit/gateway.ts';
@@ -222,6 +222,28 @@ describe('operations', () => {
       expect(Number(again.errors[0]?.extensions['retryAfterMs'])).toBeLessThanOrEqual(11_000);
       expect((await other.query('{ __typename }', {}, player('p2'))).status).toBe(200);
     }
+  });
+
+  test('lock nobody out for more than a minute, whatever they cost afterwards, in memory and in Redis', async () => {
+    const clients = redisIsInstalled ? [new Redis((await startRedis()).url)] : [];
+    for (const redis of [undefined, ...clients]) {
+      if (redis) atEnd(() => redis.disconnect());
+      const shared = redis && { redis, withTimeout: createRedisTimeout(1_000) };
+      const [own, other] = [createWindows('w', 2, 2_000, shared), createWindows('w', 2, 2_000, shared)];
+      for (let operation = 0; operation < 100; operation += 1) own.change('p1', 45);
+      expect(own.left('p1').ms).toBeLessThanOrEqual(60_000);
+      if (!redis) continue;
+      await until(async () => !(await other.consume('p1', 1)) && other.left('p1').ms > 50_000);
+      expect([own, other].map(({ left }) => left('p1').ms <= 60_000)).toEqual([true, true]);
+    }
+  });
+
+  test('that are refused for their large body consume one unit, and say when the rest is there', async () => {
+    const { gateway } = await startBoth({ ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '5' });
+    expect((await gateway.query('{ __typename }', {}, player('p1'))).status).toBe(200);
+    const refused = await gateway.query('{ __typename }', { unused: 'x'.repeat(250_000) }, player('p1'));
+    expect([refused.status, refused.headers.get('ratelimit')]).toEqual([429, expect.stringMatching(/r=3;t=[45]$/)]);
+    expect((await gateway.query('{ __typename }', {}, player('p1'))).status).toBe(200);
   });
 
   test('have windows of whole seconds, long enough for the burst', async () => {
