@@ -99,9 +99,10 @@ function fromSearch(search: string): Json {
 
 /** Some clients send every parameter, and an empty text, null or `[]` for those that they do not use: these are absent. */
 function removeEmpty(http: HTTPGraphQLRequest): void {
-  http.search = http.search.replace(/(?<=[?&])[^?&=]*=(?:null)?(?=&|$)/g, '');
+  http.search = http.search.replace(/(?<=[?&])[^?&=]*=(?:null|\[\]|%5B%5D)?(?=&|$)/gi, '');
   const body = isJson(http.body) ? http.body : {};
-  for (const [name, value] of Object.entries(body)) if (value === '' || isEmptyList(value)) delete body[name];
+  for (const [name, value] of Object.entries(body))
+    if (value === '' || (isEmptyList(value) && /^(?:variables|extensions)$/.test(name))) delete body[name];
 }
 
 /** Leaves everything else as it was sent, so that Apollo Server refuses what it refuses beside a text. */

@@ -20,7 +20,7 @@ export type Scalars = {
   CustomAttributes: { input: Record<string, string | number>; output: Record<string, string | number>; }
   /** A calendar date without a time, written `2025-05-01`. As input a date-time is accepted too: its day is used as written, without a change of time zone. */
   Date: { input: string; output: string; }
-  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input, these forms are accepted too: without seconds, with an offset such as `+02`, with a comma before the fraction of a second, and the basic format `20250501T100000Z`. Without an offset it is UTC. A date without a time is midnight UTC. */
+  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input, these forms are accepted too: without seconds, with an offset such as `+02`, with a zone in brackets behind an offset, with a comma before the fraction of a second, and the basic format `20250501T100000Z`. Without an offset it is UTC. A date without a time is midnight UTC. */
   DateTime: { input: string; output: string; }
   /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. As values, null, booleans, objects, and lists in lists are rejected. */
   EventMetadata: { input: Record<string, string | number | (string | number)[]>; output: Record<string, string | number | (string | number)[]>; }

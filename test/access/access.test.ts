@@ -170,7 +170,7 @@ describe('every field', () => {
       const path = pathOf(way, nullAt ?? way.length - 1);
       const value = path.reduce((at, key) => at?.[key], data);
       // A field without a rule can be null where it may be read.
-      const isNull = nullAt !== undefined || way.at(-1)?.needs ? (value ?? null) === null : undefined;
+      const isNull = nullAt !== undefined ? value === null : way.at(-1)?.needs && (value ?? null) === null;
       seen.push({ operation, status, errors: codes(errors), calls: callsSeen(), isNull });
       const isNullWanted = isNull === undefined ? undefined : nullAt !== undefined;
       wanted.push({

@@ -22,7 +22,7 @@ const written = { ...server, status: 200, has: /"userErrors":\[\]/ };
 const each = (name: string, values: unknown[], send: (value: unknown) => Row['send']) =>
   values.map((value): [string, Row['send']] => [`${name} ${JSON.stringify(value).slice(0, 40)}`, send(value)]);
 const WRONG_ATTRIBUTES = [
-  ...[{ isAdmin: true }, parsed('{"__proto__": {"email": "x"}}'), { city: { $gt: '' } }, { custom: [] }],
+  ...[{ isAdmin: true }, parsed('{"__proto__": {"email": "x"}}'), { city: { $gt: '' } }, { custom: ['a'] }],
   ...[{ lastOrderDate: '2025-02-30' }, { joinDate: '+275761-01-01T00:00:00Z' }, { joinDate: 0 }],
 ];
 /** As text: `JSON.stringify` cannot write it. */

@@ -171,9 +171,13 @@ export function texts(value: unknown, member: string, warn: Warn): string[] | un
   return listOf(text)(value, member, warn);
 }
 
-export const object = optional('wrong-type', (value) => (isJson(value) ? value : undefined));
+const properties = optional('wrong-type', (value) => (isJson(value) ? value : undefined));
 
-/** A decoder of what may be absent. `read` returns undefined for what it cannot read: a `warning`, except for an empty list. */
+/** An object; none without properties, as PHP writes it. */
+export const object: typeof properties = (value, member, warn) =>
+  isEmptyList(value) ? undefined : properties(value, member, warn);
+
+/** A decoder of what may be absent. `read` returns undefined for what it cannot read; this is reported as `warning`. */
 function optional<Decoded>(
   warning: DecodeWarning,
   read: (value: unknown) => Decoded | undefined,
@@ -181,7 +185,7 @@ function optional<Decoded>(
   return (value, member, warn) => {
     if (isAbsent(value)) return undefined;
     const decoded = read(value);
-    if (decoded === undefined && !isEmptyList(value)) warn(warning, member);
+    if (decoded === undefined) warn(warning, member);
     return decoded;
   };
 }
