@@ -214,6 +214,12 @@ test('headers of the application are sent beside the token, by the `fetch` of th
   await client.query(Friends, ME).toPromise();
   const [headers] = fetch.mock.calls.map(([, init]) => new Headers(init?.headers));
   expect([headers?.get('x-app'), headers?.get('authorization')]).toEqual(['7', 'Bearer a']);
+  // One query has a `fetch` of its own.
+  const other = jest.fn(fetch);
+  const requestPolicy = 'network-only';
+  for (const context of [{ requestPolicy, fetch: other }, { requestPolicy }] as const)
+    await client.query(Friends, ME, context).toPromise();
+  expect([other.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 3]);
 });
 
 test('while the coupons hang, the rest is shown; with `heal` they are asked for again, and appear; a player stays when nothing can be read', async () => {
