@@ -173,7 +173,7 @@ export function texts(value: unknown, member: string, warn: Warn): string[] | un
 
 const properties = optional('wrong-type', (value) => (isJson(value) ? value : undefined));
 
-/** An object; none without properties, as PHP writes it. */
+/** An object; undefined for `[]`, which PHP writes for one without properties. */
 export const object: typeof properties = (value, member, warn) =>
   isEmptyList(value) ? undefined : properties(value, member, warn);
 
