@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 210,
   'persisted-operations': 297,
   process: 910,
-  rest: 2136,
+  rest: 2142,
   telemetry: 552,
 };
 

@@ -12,6 +12,8 @@ const MIN_FAILURES = 10;
 const MAX_CONSECUTIVE = 20;
 /** How long the breaker is open before a trial, in milliseconds. A longer time would add to each outage at its end. */
 const BACK_OFF_MS = 1_000;
+/** An open breaker that got no call for so long is closed, in milliseconds: with a trial, it would refuse the others of a first burst. */
+const FORGET_MS = 60_000;
 /** How many players who had a trial are remembered. */
 const MAX_TRIED = 1_000;
 
@@ -53,9 +55,14 @@ export class Breaker {
     this.#trialAt = now() + BACK_OFF_MS;
   }
 
-  /** `half-open` as soon as a trial may be sent. Otherwise a gateway without traffic would report `open` forever. */
+  /** `half-open` as soon as a trial may be sent, `closed` after a minute without a call. */
   get state(): BreakerState {
+    if (this.#isForgotten()) return 'closed';
     return this.#isTrialDue() ? 'half-open' : this.#state;
+  }
+
+  #isForgotten(): boolean {
+    return this.#state !== 'closed' && this.#now() >= this.#trialAt + FORGET_MS;
   }
 
   #isTrialDue(player = ''): boolean {
@@ -64,6 +71,7 @@ export class Breaker {
 
   /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open and no trial is due. */
   admit(player: string): Permit {
+    if (this.#isForgotten()) this.#become('closed');
     const isTrial = this.#isTrialDue(player);
     if (isTrial) {
       if (this.#tried.size >= MAX_TRIED) this.#tried.clear();
@@ -87,10 +95,8 @@ export class Breaker {
   /** Called once for each permit. A trial that says nothing, because its client left, is tried again after the next back-off. */
   end({ player, isTrial, openings }: Permit, result: BreakerResult): void {
     if (!isTrial && openings === this.#openings) this.#count(player, result);
-    else if (isTrial && result === 'success') {
-      this.#tried.clear();
-      this.#become('closed');
-    } else if (isTrial && this.#state !== 'closed') this.#become('open');
+    else if (isTrial && result === 'success') this.#become('closed');
+    else if (isTrial && this.#state !== 'closed') this.#become('open');
   }
 
   #count(player: string, result: BreakerResult): void {
@@ -121,6 +127,7 @@ export class Breaker {
   }
 
   #become(state: BreakerState): void {
+    if (state === 'closed') this.#tried.clear();
     this.#state = state;
     this.#onChange(state);
   }
@@ -134,8 +141,7 @@ const RECENT = { ttl: 60_000, updateAgeOnGet: true, ttlResolution: 1_000 };
 /**
  * The breakers and retry budgets of an endpoint: those of all players with tokens of their own, and those of each server, whose job
  * can fail for every player. There is a breaker for each language, because the service can fail in one alone. Clients choose the
- * languages. While a more general breaker is open, a new one is too: a caller with many languages must not pass it. A half-open one
- * says nothing: without calls it stays so, and each new language and server would begin with a single call.
+ * languages. While a more general breaker is open, a new one is too: a caller with many languages must not pass it.
  */
 export function createBreakers(now: () => number, onChange: (state: BreakerState) => void) {
   const createGroup = (isOpen = false) => {

@@ -379,16 +379,18 @@ function startBreakers(now = () => 0) {
   return (language?: string, caller = bound('own')) => breakers.of(caller).breakerOf(language);
 }
 
-test('long after an outage in which nobody called again, a new server and a new language are served at once', () => {
-  let now = 0;
-  const breakerOf = startBreakers(() => now);
-  for (let n = 0; n < 10; n += 1) breakerOf().end(breakerOf().admit(`player-${n}`), 'failure');
-  now = 3_600_000;
-  expect(breakerOf().state).toBe('half-open');
-  for (const fresh of [breakerOf('xa'), breakerOf(undefined, server('new'))]) {
-    const permits = Array.from({ length: 20 }, (_, player) => fresh.admit(`player-${player}`));
-    expect(permits.filter(({ isTrial }) => isTrial)).toEqual([]);
-  }
+test('long after an outage in which nobody called again, all calls of a first burst are sent', async () => {
+  const { upstream, rest, clock } = await startOpen();
+  clock.ms += 60_999;
+  expect(rest.health().breakers.get('POST /integrations/event')).toBe('half-open');
+  clock.ms += 1;
+  expect(rest.health().breakers.get('POST /integrations/event')).toBe('closed');
+  await Promise.all(Array.from({ length: 20 }, (_, player) => track(rest, `p${player}`)));
+  expect(upstream.calls()).toHaveLength(20);
+  // When it is not over, it takes as many failures as before.
+  upstream.on('POST /event', failed);
+  for (let player = 0; player < 50; player += 1) await failure(track(rest, `q${player}`));
+  expect(rest.health().breakers.get('POST /integrations/event')).toBe('open');
 });
 
 test('while the breaker of players with tokens of their own is open, that of a new server is too, not that of an older one', () => {
