@@ -120,7 +120,7 @@ function writeInAscii({ onEnd }) {
 
 /**
  * Runs the ECMAScript modules that CommonJS packages `require` when their file is loaded, not when the first of these needs them.
- * The loaders of agents (OpenTelemetry, New Relic, Elastic) copy the exports of a file at that time.
+ * The loaders of monitoring agents (OpenTelemetry, New Relic, Elastic) copy the exports of a file at that time.
  */
 function runAtLoad(text) {
   return text + [...text.matchAll(/^var (init_\w+) = __esm\(/gm)].map(([, name]) => `\n${name}();`).join('');

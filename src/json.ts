@@ -17,7 +17,7 @@ export function isJson(value: unknown): value is Json {
 }
 
 /** PHP writes an object without properties as `[]`. */
-export const isEmptyList = (value: unknown): value is Json & [] => Array.isArray(value) && value.length === 0;
+export const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** Whether JSON carried a number exactly: a whole one beyond 2^53 was rounded, and one beyond 10^308 is infinite. */
 export function isExactNumber(value: unknown): value is number {

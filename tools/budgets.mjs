@@ -12,7 +12,7 @@ const BUDGETS = {
   access: 833,
   config: 1018,
   engine: 1277,
-  graphql: 1564,
+  graphql: 1562,
   http: 805,
   limits: 210,
   'persisted-operations': 297,

@@ -33,7 +33,8 @@ function textScalar(name: string, parse: (text: string) => string | undefined, f
 
 function objectScalar(name: string) {
   const parseValue = (value: unknown): Json => {
-    if (isJson(value) || isEmptyList(value)) return isJson(value) ? value : {};
+    if (isJson(value)) return value;
+    if (isEmptyList(value)) return {};
     throw new TypeError(`${name} is an object, for example { name: "value" }.`);
   };
   return {

@@ -14,11 +14,8 @@ export interface UserError {
   message: string;
 }
 
-/** The parent of a payload: what a write to a player came to. When there are user errors, nothing was written. */
-export interface WriteParent {
-  playerUniqueId: string;
-  userErrors: readonly UserError[];
-}
+/** The parent of a payload: the result of a write to a player. When there are user errors, nothing was written. */
+export type WriteParent = { playerUniqueId: string; userErrors: readonly UserError[] };
 export type UpsertPlayerParent = WriteParent & { serviceId: string | null };
 export type TrackEventsParent = WriteParent & { eventNames: readonly string[] };
 

@@ -78,7 +78,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   };
 }
 
-/** Points beyond `most` make a window longer, until so many milliseconds are left of it. */
+/** Points beyond `most` make a window longer. Then at most so many milliseconds are left of it. */
 const LONGEST_MS = 60_000;
 
 /** KEYS: the window. ARGV: the points, the most, milliseconds, 1 if nothing is refused, and LONGEST_MS. */

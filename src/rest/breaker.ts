@@ -12,7 +12,7 @@ const MIN_FAILURES = 10;
 const MAX_CONSECUTIVE = 20;
 /** How long the breaker is open before a trial, in milliseconds. A longer time would add to each outage at its end. */
 const BACK_OFF_MS = 1_000;
-/** An open breaker that got no call for so long is closed, in milliseconds: with a trial, it would refuse the others of a first burst. */
+/** Without a call for so many milliseconds, an open breaker closes: long after an outage, a trial would reject the calls beside it. */
 const FORGET_MS = 60_000;
 /** How many players who had a trial are remembered. */
 const MAX_TRIED = 1_000;
@@ -192,7 +192,7 @@ export function createRetryBudget(now: () => number) {
       left = Math.min(left, MAX_SAVED_RETRIES);
       earnedAt = now();
     },
-    /** Consumes one retry; false when there is none, or the player has consumed more than are left: six of ten, the next one three of four. */
+    /** Consumes one retry; false when there is none, or the player has consumed more than are left: of ten, one player gets six. */
     consume(player: string): boolean {
       if (now() >= windowEnd) consumed.clear();
       if (consumed.size === 0) windowEnd = now() + WINDOW_MS;

@@ -72,7 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #lease: Lease | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Counts them for its caller, from the first large number on. */
+  /** Counts the bytes of a large body for its caller; undefined while the body is small. */
   #countBytes: ReturnType<typeof createByteCount> | undefined;
   /** Whether the response is not read, because memory is short. */
   #isRefused = false;

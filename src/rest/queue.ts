@@ -102,7 +102,7 @@ export class Queue {
     // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
     const { group } = flow ?? { group: current };
     const lease: Lease = { state: 'pending', group, flow, holder };
-    // In a flow, as many may wait as all flows together may still add, at most a quarter of all.
+    // The calls of a flow that wait: at most as many as still fit in the whole queue, and a quarter of it.
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
     if (!flow || (flow.pending.length === 0 && this.#mayLease(flow))) this.#grant(lease);
     else if (flow.pending.length >= room || !this.#mayWait(group)) return undefined;

@@ -25,7 +25,7 @@ export interface OperationRecord {
   /** The file name of the last manifest that lists it, and the schema coordinates of what it uses that is deprecated. */
   manifest?: string | undefined;
   deprecated?: readonly string[];
-  /** Units for the length of its body that its operation has not consumed, as when it was refused before. */
+  /** Units for the length of its body, until they are consumed: with those of its operation, or after the response. */
   bodyUnits?: number;
   /** What executed it; undefined for a request that was refused. */
   engine?: 'graphql-jit' | 'graphql-js';

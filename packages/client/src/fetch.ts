@@ -129,7 +129,7 @@ export function createOperationSend(
       call.at = Date.now();
       if (call.isFailed || kind === 'keyed') failures.push(call);
     };
-    // Also when the gateway does not know a hash: its text follows.
+    // Also after a final error: when the gateway does not know a hash, the text follows, with the same key.
     sent.then(({ response }) => hasData(response) || keep(), keep);
     const received = await sent;
     if (options.onLimit) tellLimit(options.onLimit, received.headers);

@@ -21,7 +21,7 @@ export interface HealOptions {
 export async function heal({ errors, again, signal }: HealOptions, attempt = 1): Promise<readonly GatewayError[]> {
   const read = async () => errorsIn(await again());
   const missing = gatewayErrors(errors);
-  // A refetch that the library cancelled says nothing of what is missing.
+  // When the library cancelled the refetch, the same parts are missing as before.
   const fail = (thrown: unknown) => (Object(thrown).name === 'AbortError' ? missing : gatewayErrors(thrown));
   return healErrors(missing, () => read().catch(fail), signal, attempt);
 }

@@ -16,13 +16,13 @@ export interface GatewayExchangesOptions extends FetchOptions {
  */
 export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions = {}): [Exchange, Exchange, Exchange] {
   const sending: Exchange = (io) => {
-    // By the `fetch` of the client, as for urql's own exchange: an operation tells it, the client does not.
-    const sends = new Map<unknown, Send>();
+    // For each `fetch`, that of the client or of one operation: only operations tell it. Weak, because each can have a new one.
+    const sends = new WeakMap<object, Send>();
     return mapExchange({
       onOperation(operation) {
-        const own = options.fetch ?? operation.context.fetch;
-        const byClient = sends.get(own) ?? createSend({ ...options, fetch: own });
-        sends.set(own, byClient);
+        const fetchOf = options.fetch ?? operation.context.fetch;
+        const byClient = sends.get(fetchOf ?? globalThis) ?? createSend({ ...options, fetch: fetchOf });
+        sends.set(fetchOf ?? globalThis, byClient);
         const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
         // urql itself sends the id of a document only when graphcache could not read the document.
         const withId = (init: RequestInit = {}) =>

@@ -558,7 +558,7 @@ test('an event that is sent again soon after its response was lost is the same e
   expect(events()).toBe(3);
 });
 
-test('an event whose text was lost has the same key when its hash, which is unknown again, and its text come again', async () => {
+test('an event by its text that got no response has the same key when the library sends hash and text again', async () => {
   const persistedQuery = { version: 1, sha256Hash: createHash('sha256').update('another').digest('hex') };
   const byHash = { variables: TRACK.variables, extensions: { persistedQuery } };
   const withText = { ...TRACK, extensions: { persistedQuery } };

@@ -267,7 +267,7 @@ test('a part that was missing is asked for when the screen is opened again, also
 const USABLE = 'coupons(filter: { usableNow: true }) { id code }';
 const couponsIn = ({ data }: { data?: unknown }) => Reflect.get(Object(data), 'player')?.coupons;
 
-test('a part that may never be read is asked for by screens with its field alone, not by those with a longer name', async () => {
+test('a forbidden part is requested again by a screen that selects its field, not by one whose field names contain its name', async () => {
   const error = { message: 'No', path: ['me'], extensions: { code: 'FORBIDDEN', retryable: false } };
   const asked: string[] = [];
   const client = connect({
