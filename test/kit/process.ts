@@ -50,17 +50,17 @@ export async function startProcess(...given: Parameters<typeof spawnProcess>) {
 }
 
 /**
- * Starts the compiled program and waits for nothing. With `openFiles`, the process may have so many file descriptors; `more` are
- * arguments of the program.
+ * Starts the compiled program and waits for nothing. `limit` is a shell command that the process runs first, such as
+ * `ulimit -n 200`; `more` are arguments of the program.
  */
 export function spawnProcess(
   env: Record<string, string>,
   nodeOptions: readonly string[] = [],
   program = PROGRAM,
-  openFiles?: number,
+  limit?: string,
   more: readonly string[] = [],
 ) {
-  const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`];
+  const limited = limit === undefined ? [] : ['sh', '-c', `${limit} && exec "$0" "$@"`];
   const [command = '', ...args] = [...limited, process.execPath, ...nodeOptions, program, ...more];
   const child = spawn(command, args, {
     env: { ...SETTINGS, MANAGEMENT_PORT: '0', ...env },

@@ -18,7 +18,7 @@ test.each([
   'with %i file descriptors, %i idle clients cost neither the process nor those that are connected',
   async (files, clients) => {
     const env = { REST_BASE_URL: upstream.url };
-    const gateway = await startProcess(env, [], undefined, files);
+    const gateway = await startProcess(env, [], undefined, `ulimit -n ${files}`);
     const { hostname, port } = new URL(gateway.url);
     const open = (): Socket => connect(Number(port), hostname).on('error', () => undefined);
     const stays = open();
