@@ -5,25 +5,10 @@ import { type Init, type Received, responseOf, type Sender, send } from './send.
 import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Input } from './token.ts';
 
 export interface FetchOptions extends Sending, AuthorizationOptions {
-  /**
-   * Called with what is left of the caller's operations after each response that says so. If it throws, the error is an uncaught
-   * one, and the request does not fail. Default: nothing.
-   */
-  readonly onLimit?: ((limit: Limit) => void) | undefined;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */
   readonly persisted?:
     | { readonly operations: readonly { readonly id: string; readonly name: string; readonly type?: string }[] }
     | undefined;
-}
-
-/** The gateway's headers `RateLimit-Policy` and `RateLimit`. */
-export interface Limit {
-  /** Operations in a window. */
-  readonly quota: number;
-  /** What is left of them. */
-  readonly remaining: number;
-  /** When all are there again, in milliseconds from now. */
-  readonly resetMs: number;
 }
 
 /** What GraphQL libraries send as JSON. */
@@ -131,9 +116,7 @@ export function createOperationSend(
     };
     // Also after a final error: when the gateway does not know a hash, the text follows, with the same key.
     sent.then(({ response }) => hasData(response) || keep(), keep);
-    const received = await sent;
-    if (options.onLimit) tellLimit(options.onLimit, received.headers);
-    return received;
+    return sent;
   };
 }
 
@@ -147,11 +130,4 @@ export const hasMutation = (text: string): boolean => /(?:^|[},"])\s*mutation\b/
 function isOperation(body: unknown): body is Body {
   const { query } = Object(body);
   return isObject(body) && (/\{/.test(query) || ['documentId', 'variables', 'extensions'].some((name) => name in body));
-}
-
-/** Reads what the gateway writes: `q` of the policy, then `r` and `t` (seconds) of the limit. */
-function tellLimit(onLimit: (limit: Limit) => void, headers: Headers): void {
-  const text = `${headers.get('ratelimit-policy')}${headers.get('ratelimit')}`;
-  const [, quota = 0, remaining = 0, seconds] = /;q=(\d+).*?;r=(\d+);t=(\d+)/.exec(text)?.map(Number) ?? [];
-  if (seconds !== undefined) queueMicrotask(() => onLimit({ quota, remaining, resetMs: seconds * 1_000 }));
 }

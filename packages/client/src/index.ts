@@ -11,7 +11,7 @@ export {
   type ResponseError,
   type Result,
 } from './errors.ts';
-export { createFetch, type FetchOptions, type Limit } from './fetch.ts';
+export { createFetch, type FetchOptions } from './fetch.ts';
 export * from './generated/operations.ts';
 export { type HealOptions, heal } from './heal.ts';
 export { createIdempotencyKey } from './idempotency.ts';

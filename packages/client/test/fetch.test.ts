@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
-import {
-  createClient,
-  createFetch,
-  GatewayError,
-  gatewayErrors,
-  heal,
-  keepParts,
-  type Limit,
-  type Token,
-} from '../src/index.ts';
+import { createClient, createFetch, GatewayError, gatewayErrors, heal, keepParts, type Token } from '../src/index.ts';
 import { pauseAfter, testMode } from '../src/retry.ts';
 
 /* `createFetch` as libraries use it, and what something between client and gateway can answer. */
@@ -422,40 +413,11 @@ test('clients that failed together do not come back together: each pause has a r
   expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(50);
 });
 
-test('tells what is left of the limit after each response that has it', async () => {
-  const limits: Limit[] = [];
-  const own = createFetch({
-    token: valid,
-    fetch: after(page(502)),
-    onLimit: (limit) => {
-      limits.push(limit);
-    },
-  });
-  await own(url, post(READ));
-  await createClient({ url, token: valid, onLimit: (limit) => void limits.push(limit) }).request(
-    READ.query,
-    READ.variables,
-  );
-  expect(limits).toHaveLength(2);
-  for (const { quota, remaining, resetMs } of limits) {
-    expect(remaining).toBeLessThan(quota);
-    expect(resetMs).toBeGreaterThan(0);
-  }
-  // The gateway of an older version has no such header.
-  await createFetch({ fetch: after(Response.json({ data: {} })), onLimit: (limit) => void limits.push(limit) })(
-    url,
-    post(READ),
-  );
-  expect(limits).toHaveLength(2);
-});
-
-test('reads headers without `get`, which throws in a `load` of SvelteKit: the limit, and a final page', async () => {
-  const limits: Limit[] = [];
+test('reads headers without `get`, which throws in a `load` of SvelteKit: a response, and a final page', async () => {
   const asked: number[] = [];
   const own = (...responses: Response[]) =>
     createFetch({
       token: valid,
-      onLimit: (limit) => void limits.push(limit),
       async fetch(...request) {
         const response = responses.shift() ?? (await fetch(...request));
         asked.push(response.status);
@@ -466,28 +428,9 @@ test('reads headers without `get`, which throws in a `load` of SvelteKit: the li
       },
     });
   expect((await own()(url, post(READ))).status).toBe(200);
-  expect(limits).toHaveLength(1);
   const error = await rejection(own(page(403, { date: new Date().toUTCString() }))(url, post(READ)));
   expect([error.message, error.retryable]).toEqual([expect.stringContaining('a firewall refused'), false]);
   expect(asked).toEqual([200, 403]);
-});
-
-test('an error of `onLimit` is reported as that of an event listener, and fails no request', async () => {
-  const thrown: unknown[] = [];
-  const report = jest.spyOn(globalThis, 'queueMicrotask').mockImplementation((task) => {
-    try {
-      task();
-    } catch (error) {
-      thrown.push(error);
-    }
-  });
-  const mistake = new Error('of the application');
-  const onLimit = () => {
-    throw mistake;
-  };
-  const response = await createFetch({ token: valid, onLimit })(url, post(READ));
-  report.mockRestore();
-  expect([response.status, thrown]).toEqual([200, [mistake]]);
 });
 
 test('retries of a library do not multiply: a request that failed is sent once, others have all their attempts', async () => {
