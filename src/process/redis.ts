@@ -96,17 +96,14 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
   });
   const outage = createOutageLog(log);
   const withLongTimeout = createRedisTimeout(config.REDIS_TIMEOUT_MS, 0);
-  // A write: a Redis that is full, or a replica, still answers reads. Not in a script, where Redis 6 has other messages.
-  let isAllowed = false;
-  const ask = () =>
-    redis.set('check', '', 'PX', CHECK_MS).then(() => isAllowed || redis.eval(USE_ALL, 1, 'check', CHECK_MS));
+  // A write: a Redis that is full, or a replica, still answers reads. Not in the script, where Redis 6 has other messages.
+  const ask = () => redis.set('check', '', 'PX', CHECK_MS).then(() => redis.eval(USE_ALL, 1, 'check', CHECK_MS));
   const check = async () => {
     const error = await withLongTimeout(ask).then(
       () => undefined,
       ({ message }: Error) => (redis.status === 'ready' ? message : 'there is no connection'),
     );
-    isAllowed = error === undefined;
-    if (isAllowed) refusals = 0;
+    if (error === undefined) refusals = 0;
     outage.note(error);
   };
   redis.on('error', (error: Error) => {
