@@ -148,7 +148,7 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
       throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
     }
     const keys = set.keys.filter(isJson).map(forVerifying);
-    if (!keys.some(isPublicKey)) throw new Error('none of its keys can be imported');
+    if (!keys.some(isPublicKey)) throw new Error('none of its keys is a public key that can be imported');
     return Response.json({ keys });
   } finally {
     clearTimeout(timer);
@@ -166,9 +166,10 @@ function forVerifying({ ext: _, key_ops: uses, ...key }: Json): Json {
   return { ...key, key_ops: ownUses, ...(key['crv'] === 'Ed25519' && { alg: undefined }) };
 }
 
+/** A private key has `d`. `createPublicKey` makes a public key of it; jose verifies no token by it. */
 function isPublicKey(key: JsonWebKey): boolean {
   try {
-    return createPublicKey({ key, format: 'jwk' }).type === 'public';
+    return key.d === undefined && createPublicKey({ key, format: 'jwk' }).type === 'public';
   } catch {
     return false;
   }

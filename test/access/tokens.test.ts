@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -316,12 +316,18 @@ describe('a key set', () => {
   });
 
   const set = JSON.stringify({ keys: [first.jwk] });
+  const privateJwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
   const redirect: RequestListener = ({ url }, response) =>
     url === '/moved' ? response.end(set) : response.writeHead(302, { location: '/moved' }).end();
   test.each<[string, RequestListener, RegExp]>([
     ['has status 500', (_, response) => response.writeHead(500).end(set), /responded with 500/],
     ['is text', (_, response) => response.end('keys'), /JSON/],
     ['has no key of a known kind', (_, response) => response.end('{"keys":[{"kty":"new"}]}'), /can be imported/],
+    [
+      'has private keys alone',
+      (_, response) => response.end(JSON.stringify({ keys: [privateJwk] })),
+      /none of its keys is a public key/,
+    ],
     ['has no keys', (_, response) => response.end('{"keys":[]}'), /no JSON Web Key Set with keys/],
     ['is a discovery document', (_, response) => response.end('{"jwks_uri":"https://l.example"}'), /use its jwks_uri/],
     ['has more than 1 MB', (_, response) => response.end(set.padEnd(1_048_577)), /too large/],
