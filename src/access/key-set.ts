@@ -126,7 +126,7 @@ export function unavailable(afterMs: number): ClientError {
   return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
 
-/** A response with a key set, for jose, which refuses one with anything but objects. Throws if no key of it can be imported. */
+/** A response with a key set, for jose, which refuses one with anything but objects. Throws if all keys are private (`d`) or unusable. */
 async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: Headers): Promise<Response> {
   // Not jose's AbortSignal.timeout: on Node 20 it can be collected before the whole body has arrived.
   const controller = new AbortController();
@@ -166,7 +166,6 @@ function forVerifying({ ext: _, key_ops: uses, ...key }: Json): Json {
   return { ...key, key_ops: ownUses, ...(key['crv'] === 'Ed25519' && { alg: undefined }) };
 }
 
-/** A private key has `d`. `createPublicKey` makes a public key of it; jose verifies no token by it. */
 function isPublicKey(key: JsonWebKey): boolean {
   try {
     return key.d === undefined && createPublicKey({ key, format: 'jwk' }).type === 'public';

@@ -161,6 +161,7 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     () => ({ REST_BASE_URL: 'https://rewards.invalid' }),
     /^REST_BASE_URL: its host has no/,
   ],
+  ['an address without a route', () => ({ REST_BASE_URL: 'http://255.255.255.255' }), /^REST_BASE_URL: no route leads/],
   ['a port where nothing listens', () => ({ REST_BASE_URL: 'http://127.0.0.1:1' }), /^REST_BASE_URL: nothing listens/],
   [
     'a service that hangs',
