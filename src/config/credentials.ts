@@ -113,7 +113,7 @@ const CLIENT_TOKENS = z
       name: z.string().min(1).max(MAX_CLIENT_NAME_LENGTH),
       sha256: z.hash('sha256', { error: 'must be a SHA-256 in hexadecimal: 64 digits' }).toLowerCase(),
       scopes,
-      expiresAt: z.iso.datetime({ offset: true }).optional(),
+      expiresAt: z.iso.datetime({ offset: true, error: 'must be a time such as 2030-12-31T00:00:00Z' }).optional(),
     }),
   )
   .refine(

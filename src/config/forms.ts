@@ -111,7 +111,7 @@ export const flag = wordOf(['true', 'false'])
 const anyUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
   .transform((given) => new URL(given))
-  .refine(({ href }) => !/^\w+:\/\/(?:https?\/\/|[^/]*,)/.test(href), 'must be one URL');
+  .refine(({ href }) => !/^\w+:\/\/(?:https?\/\/|[^/]*,|.*,\s*https?:)/.test(href), 'must be one URL');
 
 /** Some providers name the application or the policy in the query. */
 export const keySetUrl = anyUrl

@@ -130,7 +130,7 @@ function expectUnusable(name: string, problem: string, values: string[]): void {
 /** Variables that cannot be used, each alone: what the report says, and the values. */
 const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
-  REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example | https://https://rewards.example | http://http://localhost:4100/
+  REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example | https://a.example/,https://b.example/ | https://https://rewards.example | http://http://localhost:4100/
   REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/ | https://rewards.example/api/v3.0/integrations | https://rewards.example/API/V3.0/integrations/player
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db | redis://127.0.0.1?db=one
@@ -523,7 +523,7 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
   ],
   'a file of client tokens with plain tokens and unknown scopes': [
     clients('plain', client({ sha256: 'hunter2-hunter2', scopes: ['events:write:caf%c3%a9'], expiresAt: 'soon' })),
-    `CLIENT_TOKENS_FILE: 0.sha256: must be a SHA-256 in hexadecimal: 64 digits; 0.scopes.0: "events:write:caf%c3%a9" is no scope of this gateway; 0.expiresAt: Invalid ISO datetime ${given('plain')}`,
+    `CLIENT_TOKENS_FILE: 0.sha256: must be a SHA-256 in hexadecimal: 64 digits; 0.scopes.0: "events:write:caf%c3%a9" is no scope of this gateway; 0.expiresAt: must be a time such as 2030-12-31T00:00:00Z ${given('plain')}`,
   ],
   'a file of client tokens with the same token twice': [
     clients('twice', client({ name: 'a' }), client({ name: 'b', sha256: 'AB'.repeat(32) })),
