@@ -102,11 +102,12 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
         ...(pressure.isUnderPressure() ? ['overloaded'] : []),
       ],
     }),
-    /** Finishes the operations in flight. When `forced` aborts, it closes their connections at once. */
+    /** Finishes the operations in flight. When `forced` aborts, it ends their REST calls, and then their connections. */
     async stop(forced: AbortSignal): Promise<void> {
-      const closeNow = () => app.server.closeAllConnections();
+      // Responses say what is known of their writes. A read can be in its last retries.
+      const closeNow = () => rest.close().finally(() => setTimeout(() => app.server.closeAllConnections(), 500));
       forced.addEventListener('abort', closeNow, { once: true });
-      if (forced.aborted) closeNow();
+      if (forced.aborted) void closeNow();
       await app.close();
       await Promise.race([slots.idle().then(() => eventKeys.finish?.()), forced.aborted || once(forced, 'abort')]);
       await rest.close();
