@@ -15,7 +15,7 @@ import {
 } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { useHealing } from '@referral-gateway/client/react';
-import { createElement, useState } from 'react';
+import { createElement, useRef, useState } from 'react';
 import { concat, ignoreElements } from 'rxjs';
 import { startDemo } from '../../kit/demo.ts';
 import { until } from '../../kit/until.ts';
@@ -229,6 +229,30 @@ test('the pauses of `useHealing` grow, though Apollo has no error while it reads
   // After 2, 4, 8, 16 and 32 s, each with up to a half more.
   expect(players).toHaveLength(6);
 });
+
+function Failing({ notifyOnNetworkStatusChange }: { notifyOnNetworkStatusChange: boolean }) {
+  const options = { variables: ME, notifyOnNetworkStatusChange };
+  const { data, error, loading, refetch } = useQuery(app.Screen, options);
+  useHealing(error, refetch);
+  const shown = useRef<string[]>([]);
+  shown.current.push(data?.player ? 'player' : loading ? 'loading' : 'error');
+  return createElement('p', null, shown.current.filter((one, n, all) => one !== all[n - 1]).join());
+}
+
+test.each([
+  [true, 'loading,error,loading,error,loading,player'],
+  [false, 'loading,error,player'],
+])(
+  'without data, with notifyOnNetworkStatusChange: %p, healing shows %s',
+  async (notifyOnNetworkStatusChange, shown) => {
+    upstream.on('GET /player', FAILS);
+    const client = clientOf(createGatewayLink({ url, token, attempts: 1 }));
+    const screen = await render(ofClient(client, createElement(Failing, { notifyOnNetworkStatusChange })));
+    await screen.shows(() => sentAs('Screen') >= 2, 'asks again');
+    upstream.on('GET /player', 'usual');
+    await screen.see(shown);
+  },
+);
 
 function OneOfTwo() {
   const [playerUniqueId, setPlayer] = useState('p1');
