@@ -9,7 +9,7 @@ import type { CallContext, Observer } from './call-context.ts';
 import { Connections, createPoolOpener } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { checkPlayer, decodePlayer } from './decode/player.ts';
-import { identifier } from './decode/properties.ts';
+import { identifier, type Wanted, type Warn } from './decode/properties.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
 import type { UpstreamRequest } from './exchange.ts';
@@ -26,6 +26,8 @@ export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   now?: () => number;
 }
 
+type DecodeBody<Result> = (body: Json, playerUniqueId: string, warn: Warn, wanted: Wanted) => Result;
+
 /**
  * The REST service, one method per endpoint. A failure is an `UpstreamError`, or a `RangeError` for an id that cannot be sent.
  * The errors of writes have the `outcome` of the write. Nothing is shared between calls or cached. The result is null when the
@@ -41,60 +43,50 @@ export function createRestClient(options: RestClientOptions) {
   const baseUrl = new URL(options.baseUrl);
   const openPool = createPoolOpener(baseUrl.origin, options);
   const common = { createRequest: createRequestFactory(baseUrl, options), observer, timeoutMs, random };
-  /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
-  const stateOf = (endpoint: endpoints.Endpoint) => ({
-    ...common,
-    endpoint,
-    breakers: createBreakers(now, (state) => observer.breaker?.(endpoint.name, state)),
-    queue: new Queue(options.connections),
-    connections: new Connections(openPool, options.maxAgeMs),
-  });
-  const states = {
-    getPlayer: stateOf(endpoints.getPlayer),
-    listCoupons: stateOf(endpoints.listCoupons),
-    listReferrals: stateOf(endpoints.listReferrals),
-    upsertPlayer: stateOf(endpoints.upsertPlayer),
-    deletePlayer: stateOf(endpoints.deletePlayer),
-    trackEvents: stateOf(endpoints.trackEvents),
-  };
-  const all = Object.values(states);
+  const states: EndpointState[] = [];
 
-  const call = <Result>(
-    state: EndpointState,
-    callContext: CallContext,
-    content: CallContent,
-    decode: (body: Json) => Result,
-  ) => new Call(state, content, callContext, (body) => decode(checkPlayer(body, content.playerUniqueId))).send();
+  /** What calls one endpoint. If that fails, it closes no other one, and uses neither its connections nor its retries. */
+  function callerOf<Result>(endpoint: endpoints.Endpoint, decode: DecodeBody<Result>) {
+    const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
+    const connections = new Connections(openPool, options.maxAgeMs);
+    const state = { ...common, endpoint, breakers, queue: new Queue(options.connections), connections };
+    states.push(state);
+    return (content: CallContent, callContext: CallContext) => {
+      const { playerUniqueId } = content;
+      const decodeChecked = (body: Json) =>
+        decode(checkPlayer(body, playerUniqueId), playerUniqueId, warn, callContext.wanted);
+      return new Call(state, content, callContext, decodeChecked).send();
+    };
+  }
+
+  const getPlayer = callerOf(endpoints.getPlayer, decodePlayer);
+  const listCoupons = callerOf(endpoints.listCoupons, decodeCoupons);
+  const listReferrals = callerOf(endpoints.listReferrals, decodeReferrals);
+  const upsertPlayer = callerOf(endpoints.upsertPlayer, (body) => ({
+    serviceId: identifier(body[serviceIdField], 'upsert.serviceId', warn),
+  }));
+  const deletePlayer = callerOf(endpoints.deletePlayer, () => 'deleted' as const);
+  const trackEvents = callerOf(endpoints.trackEvents, () => undefined);
 
   return {
     getPlayer: (playerUniqueId: string, lang: string | undefined, callContext: CallContext) =>
-      call(states.getPlayer, callContext, { playerUniqueId, lang }, (body) =>
-        decodePlayer(body, playerUniqueId, warn, callContext.wanted),
-      ),
-    listCoupons: (playerUniqueId: string, callContext: CallContext) =>
-      call(states.listCoupons, callContext, { playerUniqueId }, (body) =>
-        decodeCoupons(body, playerUniqueId, warn, callContext.wanted),
-      ),
+      getPlayer({ playerUniqueId, lang }, callContext),
+    listCoupons: (playerUniqueId: string, callContext: CallContext) => listCoupons({ playerUniqueId }, callContext),
     listReferrals: (playerUniqueId: string, page: number, limit: number, callContext: CallContext) =>
-      call(states.listReferrals, callContext, { playerUniqueId, query: `page=${page}&limit=${limit}` }, (body) =>
-        decodeReferrals(body, playerUniqueId, warn, callContext.wanted),
-      ),
+      listReferrals({ playerUniqueId, query: `page=${page}&limit=${limit}` }, callContext),
     upsertPlayer: (body: endpoints.PlayerUpsertRequest, callContext: CallContext) =>
-      call(states.upsertPlayer, callContext, { playerUniqueId: body.playerUniqueId, body }, (response) => ({
-        serviceId: identifier(response[serviceIdField], 'upsert.serviceId', warn),
-      })),
-    deletePlayer: (playerUniqueId: string, callContext: CallContext) =>
-      call(states.deletePlayer, callContext, { playerUniqueId }, () => 'deleted' as const),
+      upsertPlayer({ playerUniqueId: body.playerUniqueId, body }, callContext),
+    deletePlayer: (playerUniqueId: string, callContext: CallContext) => deletePlayer({ playerUniqueId }, callContext),
     trackEvents: (body: endpoints.TrackEventsRequest, callContext: CallContext) =>
-      call(states.trackEvents, callContext, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
+      trackEvents({ playerUniqueId: body.playerUniqueId, body }, callContext),
     /** The state of the breakers by the name of the endpoint, and how many requests have a connection or open one, and how many wait. */
     health: () => ({
-      breakers: new Map(all.map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
-      active: all.reduce((sum, { queue }) => sum + queue.leasedCount, 0),
-      queued: all.reduce((sum, { queue }) => sum + queue.pendingCount, 0),
+      breakers: new Map(states.map(({ endpoint, breakers }) => [endpoint.name, breakers.state()])),
+      active: states.reduce((sum, { queue }) => sum + queue.leasedCount, 0),
+      queued: states.reduce((sum, { queue }) => sum + queue.pendingCount, 0),
     }),
     /** Closes every connection; requests in flight fail. */
-    close: () => Promise.all(all.map(({ connections }) => connections.destroy())),
+    close: () => Promise.all(states.map(({ connections }) => connections.destroy())),
   };
 }
 
