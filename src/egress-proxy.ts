@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, type buildConnector, type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
+import { Agent, buildConnector, fetch as fetchWith, Pool } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
@@ -35,35 +35,61 @@ function isInRange(host: string, range: string): boolean {
   return first.kind() === address.kind() && address.match(first, bits);
 }
 
+/** The code of an error: the certificate is that of another host. */
+export const CERTIFICATE_OF_OTHER = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
 /**
- * The connections to a proxy. When a proxy closes a connection instead of answering CONNECT, or its 200 has a page behind it,
- * undici takes that for a lost socket and connects again at once, thousands of times a second. Here it is the error of the one call.
- * An address is not sent as a server name, which TLS does not allow and Node 26 throws for.
+ * Connects through a proxy, by CONNECT. Not by undici's `ProxyAgent`: its Pools are those of an `Agent`, which forgets some of them
+ * while they have requests, and when it is closed, no tunnel is opened for the requests that it still has. It also leaves out a user
+ * without a password, such as an access key.
+ * @param timeoutMs For a proxy that does not answer CONNECT.
+ * @param connect Opens connections to the proxy.
+ * @param openTls Opens TLS inside the tunnel.
  */
-export function createProxyClient(proxy: URL, options: Pool.Options & { connect: buildConnector.connector }): Pool {
-  const servername = isIP(proxy.hostname.replace(/^\[|\]$/g, '')) ? '' : proxy.hostname;
-  const pool = new Pool(proxy, { ...options, connect: (to, done) => options.connect({ ...to, servername }, done) });
-  const connect = pool.connect.bind(pool);
-  const fail = (cause: NodeJS.ErrnoException) =>
-    Promise.reject(/SOCKET|HEADERS/.test(`${cause.code}`) ? new Error('Proxy response (nothing)', { cause }) : cause);
-  const checked = (tunnel: Dispatcher.ConnectData) => {
-    if (tunnel.statusCode !== 200 || tunnel.socket.readableLength === 0) return tunnel;
-    tunnel.socket.on('error', () => undefined).destroy();
-    throw new Error('Proxy response (200 with a text of its own)');
+export function tunnelled(
+  uri: string,
+  timeoutMs: number,
+  connect: buildConnector.connector,
+  openTls: buildConnector.connector,
+): buildConnector.connector {
+  const { username, password, hostname } = new URL(uri);
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const headers = {
+    'user-agent': USER_AGENT,
+    'proxy-connection': 'keep-alive',
+    ...(username && { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` }),
   };
-  return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).then(checked, fail) });
+  // An address is not sent as a server name, which TLS does not allow and Node 26 throws for.
+  const servername = isIP(hostname.replace(/^\[|\]$/g, '')) ? '' : hostname;
+  const toProxy: buildConnector.connector = (to, done) => connect({ ...to, servername }, done);
+  const proxy = new Pool(new URL(uri).origin, { connect: toProxy, headersTimeout: timeoutMs });
+  const open = async (to: buildConnector.Options) => {
+    const path = `${to.hostname}:${to.port || (to.protocol === 'https:' ? 443 : 80)}`;
+    const { socket, statusCode } = await proxy.connect({ path, headers: { ...headers, host: `${to.host}` } });
+    // undici's type is wider: what it returns is the socket of its connection to the proxy.
+    if (statusCode === 200 && socket.readableLength === 0) return socket as Socket;
+    socket.on('error', () => undefined).destroy();
+    throw new Error(`Proxy response (${statusCode === 200 ? '200 with a text of its own' : statusCode})`);
+  };
+  return (to, done) => {
+    open(to).then(
+      (socket) => {
+        if (to.protocol === 'https:') openTls({ ...to, httpSocket: socket }, done);
+        else done(null, socket);
+      },
+      (cause: NodeJS.ErrnoException) => done(errorOfProxy(cause), null),
+    );
+  };
 }
 
 /**
- * The address of a proxy, and what CONNECT has: undici's options for `ProxyAgent`, which itself leaves out a user without a
- * password, such as an access key.
+ * Errors of the proxy that undici would take for those of a connection to the service: it would connect again at once, without end,
+ * thousands of times a second.
  */
-export function proxyOptions(uri: string): { uri: string; headers: Record<string, string>; token?: string } {
-  const { username, password } = new URL(uri);
-  const options = { uri, headers: { 'user-agent': USER_AGENT } };
-  if (username === '') return options;
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { ...options, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+function errorOfProxy(cause: NodeJS.ErrnoException): Error {
+  if (cause.code === CERTIFICATE_OF_OTHER) return new Error('The proxy has the certificate of another host', { cause });
+  // The proxy closed the connection instead of answering.
+  return /SOCKET|HEADERS/.test(`${cause.code}`) ? new Error('Proxy response (nothing)', { cause }) : cause;
 }
 
 /**
@@ -76,14 +102,14 @@ export const lookUp: LookupFunction = (hostname, options, callback) =>
     else lookup(hostname, { ...options, family: 4 }, callback);
   });
 
+/** How long a proxy may take to answer CONNECT for `fetch`, in milliseconds. */
+const PROXY_MS = 10_000;
+
 /** `fetch` for one address, through the proxy if one leads there. Node's own would choose a proxy itself with NODE_USE_ENV_PROXY=1. */
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
   const uri = proxyFor(url, proxy);
-  const connect = { lookup: lookUp };
-  const dispatcher =
-    uri === undefined
-      ? new Agent({ connect })
-      : new ProxyAgent({ ...proxyOptions(uri), proxyTls: connect, clientFactory: createProxyClient });
+  const open = buildConnector({ lookup: lookUp });
+  const dispatcher = new Agent({ connect: uri === undefined ? open : tunnelled(uri, PROXY_MS, open, open) });
   // Its types are undici's, and Node has those of another version.
   const fetchThrough = fetchWith as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => fetchThrough(input, { ...init, dispatcher });

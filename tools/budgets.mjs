@@ -8,7 +8,7 @@ import { join, relative, sep } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 610,
+  '.': 635,
   access: 833,
   config: 1018,
   engine: 1277,
@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 210,
   'persisted-operations': 297,
   process: 910,
-  rest: 2142,
+  rest: 2092,
   telemetry: 552,
 };
 

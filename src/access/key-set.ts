@@ -106,10 +106,9 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
   };
 }
 
-/** `fetch failed` says nothing; its cause does. When a proxy refuses, it is the cause of that cause. */
+/** `fetch failed` says nothing; its cause does. */
 function withCause(error: unknown): string {
-  const { cause: outer } = Object(error);
-  const cause = outer instanceof DOMException ? outer.cause : outer;
+  const { cause } = Object(error);
   return cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause) || cause.code})`;
 }
 

@@ -1,16 +1,13 @@
-import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
-import { createProxyClient, proxyFor, proxyOptions } from '../egress-proxy.ts';
+import { CERTIFICATE_OF_OTHER, proxyFor, tunnelled } from '../egress-proxy.ts';
 import { createLookup } from './lookup.ts';
 import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long an address that could not be reached is tried after the others, in milliseconds. */
 const AVOID_MS = 60_000;
-/** The code of an error: the certificate is that of another host. */
-const CERTIFICATE_OF_OTHER = 'ERR_TLS_CERT_ALTNAME_INVALID';
 /** The largest head of a response, in bytes. */
 const MAX_RESPONSE_HEAD_BYTES = 65_536;
 
@@ -124,45 +121,6 @@ export function createPoolOpener(origin: string, options: PoolOptions): () => Po
     keepAliveMaxTimeout: idleMs,
   };
   return () => keepingClients(new Pool(origin, poolOptions));
-}
-
-/**
- * Connects through a proxy, by CONNECT. Not by undici's `ProxyAgent`: its Pools are those of an `Agent`, which forgets some of them
- * while they have requests, and when it is closed, no tunnel is opened for the requests that it still has.
- * @param timeoutMs For a proxy that does not answer CONNECT.
- * @param connect Opens connections to the proxy.
- * @param openTls Opens TLS inside the tunnel.
- */
-function tunnelled(
-  uri: string,
-  timeoutMs: number,
-  connect: buildConnector.connector,
-  openTls: buildConnector.connector,
-): buildConnector.connector {
-  const { token, headers } = proxyOptions(uri);
-  const proxy = createProxyClient(new URL(uri), { connect, headersTimeout: timeoutMs });
-  const own = { ...headers, ...(token && { 'proxy-authorization': token }), 'proxy-connection': 'keep-alive' };
-  const open = async (to: buildConnector.Options) => {
-    const path = `${to.hostname}:${to.port || (to.protocol === 'https:' ? 443 : 80)}`;
-    const { socket, statusCode } = await proxy.connect({ path, headers: { ...own, host: `${to.host}` } });
-    // undici's type is wider: what it returns is the socket of its connection to the proxy.
-    if (statusCode === 200) return socket as Socket;
-    socket.on('error', () => undefined).destroy();
-    throw new Error(`Proxy response (${statusCode})`);
-  };
-  return (to, done) => {
-    open(to).then(
-      (socket) => {
-        if (to.protocol === 'https:') openTls({ ...to, httpSocket: socket }, done);
-        else done(null, socket);
-      },
-      (cause: Error) => {
-        // undici would take an error with this code for one of the service, and connect again without end.
-        const isOfProxy = 'code' in cause && cause.code === CERTIFICATE_OF_OTHER;
-        done(isOfProxy ? new Error('The proxy has the certificate of another host', { cause }) : cause, null);
-      },
-    );
-  };
 }
 
 /**
