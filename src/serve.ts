@@ -8,10 +8,10 @@ import type { TokenReason } from './access/jwt.ts';
 import type { Config } from './config/config.ts';
 import { type ApolloOptions, startApollo } from './engine/apollo.ts';
 import { createTextCheck } from './engine/check-text.ts';
-import { Compiler } from './engine/compiler.ts';
+import { createCompiler } from './engine/compiler.ts';
 import { findDeprecatedInputs } from './engine/deprecated.ts';
-import { DocumentStore } from './engine/documents.ts';
-import { OperationLimiter } from './engine/operation-limits.ts';
+import { createDocumentStore } from './engine/documents.ts';
+import { createOperationLimiter } from './engine/operation-limits.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryStore, createRedisStore } from './graphql/idempotency-store.ts';
 import { createFriendHash } from './graphql/loaders/connection.ts';
@@ -66,8 +66,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
   const { schema, rules } = createSchema(SCHEMA_DIRECTORY, config.FEDERATION, config.PLAYER_IDS === 'personal');
-  const limiter = new OperationLimiter(schema, config);
-  limiter.countListItems(schema); // Around audit, access rules and rules of input.
+  const limiter = createOperationLimiter(schema, config);
+  limiter.countListItems(); // Around audit, access rules and rules of input.
   const parts = { schema, limiter, rates, metrics, log };
   const { apollo, checkText, listedOperations } = await startEngine(config, parts, options);
 
@@ -128,8 +128,8 @@ async function startEngine(
   const parseOptions = { maxTokens, noLocation: production };
   const persistedQueries = createPersistedQueryStore(shared);
   const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
-  const documents = new DocumentStore(schema, persisted.manifestOf);
-  const compiler = new Compiler({ schema, limiter, compileAfter, log });
+  const documents = createDocumentStore(schema, persisted.manifestOf);
+  const compiler = createCompiler({ schema, limiter, compileAfter, log });
   const common = { ...parts, documents, parseOptions, deprecatedInputs: findDeprecatedInputs(schema) };
   return {
     apollo: await startApollo({ ...common, compiler, persistedQueries, production, report: reportTo(log) }),

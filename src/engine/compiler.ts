@@ -48,56 +48,54 @@ export interface CompilerOptions {
   now?: () => number;
 }
 
-export class Compiler {
-  readonly #options: CompilerOptions;
-  readonly #compile: ReturnType<typeof createCompile>;
-  readonly #compiled = new LRUCache<CachedOperation, Execute>({ max: MAX_COMPILED, maxSize: MAX_COMPILED_FIELDS });
-  readonly #waiting: CachedOperation[] = [];
+export type Compiler = ReturnType<typeof createCompiler>;
 
-  constructor(options: CompilerOptions) {
-    this.#options = options;
-    this.#compile = createCompile(options.schema);
-  }
+export function createCompiler(options: CompilerOptions) {
+  const { schema, limiter, compileAfter, log, now = () => performance.now() } = options;
+  const compile = createCompile(schema);
+  const compiled = new LRUCache<CachedOperation, Execute>({ max: MAX_COMPILED, maxSize: MAX_COMPILED_FIELDS });
+  const waiting: CachedOperation[] = [];
 
-  /** What executes a compiled operation; undefined while graphql-js does. Called with each request for it; queues the compilation. */
-  executorOrQueue(cached: CachedOperation): Execute | undefined {
-    const execute = this.#compiled.get(cached);
-    // At each multiple, because a compiled operation can have been evicted.
-    const isDue = !execute && cached.requests % this.#options.compileAfter === 0 && !cached.notCompiled;
-    if (isDue && this.#waiting.length < MAX_WAITING && !this.#waiting.includes(cached)) {
-      if (this.#waiting.push(cached) === 1) this.#schedule();
-    }
-    return execute;
-  }
-
-  #schedule(): void {
-    const { now = () => performance.now() } = this.#options;
+  function schedule(): void {
     const due = now() + WAIT_MS;
     const compileNext = () => {
       if (now() - due <= MAX_LATE_MS) {
         // Most requested first.
-        this.#waiting.sort((a, b) => b.requests - a.requests);
-        const next = this.#waiting.shift();
-        if (next) this.#compileOne(next);
+        waiting.sort((a, b) => b.requests - a.requests);
+        const next = waiting.shift();
+        if (next) compileOne(next);
       }
-      if (this.#waiting.length > 0) this.#schedule();
+      if (waiting.length > 0) schedule();
     };
     setTimeout(compileNext, WAIT_MS).unref();
   }
 
-  #compileOne(cached: CachedOperation): void {
+  function compileOne(cached: CachedOperation): void {
     const { operation } = cached;
     const document = onlyWith(cached.document, operation);
-    const { fields } = this.#options.limiter.measure(document, operation);
+    const { fields } = limiter.measure(document, operation);
     try {
-      const compiled = this.#compile(document, operation, fields);
-      if (typeof compiled === 'string') cached.notCompiled = compiled;
-      else this.#compiled.set(cached, compiled, { size: fields });
+      const execute = compile(document, operation, fields);
+      if (typeof execute === 'string') cached.notCompiled = execute;
+      else compiled.set(cached, execute, { size: fields });
     } catch (error) {
       cached.notCompiled = 'graphql-jit failed';
-      this.#options.log.warn({ err: error, operation: operation.name?.value }, 'an operation could not be compiled');
+      log.warn({ err: error, operation: operation.name?.value }, 'an operation could not be compiled');
     }
   }
+
+  return {
+    /** What executes a compiled operation; undefined while graphql-js does. Called with each request for it; queues the compilation. */
+    executorOrQueue(cached: CachedOperation): Execute | undefined {
+      const execute = compiled.get(cached);
+      // At each multiple, because a compiled operation can have been evicted.
+      const isDue = !execute && cached.requests % compileAfter === 0 && !cached.notCompiled;
+      if (isDue && waiting.length < MAX_WAITING && !waiting.includes(cached)) {
+        if (waiting.push(cached) === 1) schedule();
+      }
+      return execute;
+    },
+  };
 }
 
 /** Returns a function that compiles, or says why graphql-jit may not or cannot compile an operation. */

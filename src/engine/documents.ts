@@ -39,65 +39,50 @@ const MAX_CHARACTERS = 1_000_000;
 /** Longer texts are parsed each time, unless they are in the manifest. The operations of applications are shorter. */
 const MAX_TEXT_LENGTH = 16_384;
 
-export class DocumentStore {
-  readonly #schema: GraphQLSchema;
-  readonly #manifestOf: (text: string) => string | undefined;
+export type DocumentStore = ReturnType<typeof createDocumentStore>;
+
+/** @param manifestOf The name of the manifest file that lists a text, if one does. */
+export function createDocumentStore(schema: GraphQLSchema, manifestOf: (text: string) => string | undefined) {
   /** By the hash of the text. */
-  readonly #recent = new LRUCache<string, CachedDocument>({
+  const recent = new LRUCache<string, CachedDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_CHARACTERS,
     maxEntrySize: MAX_TEXT_LENGTH,
   });
   /** Documents of the manifest, which bounds them: of any length, never evicted. */
-  readonly #listed = new Map<string, CachedDocument>();
+  const listed = new Map<string, CachedDocument>();
+  const find = (textHash: string) => listed.get(textHash) ?? recent.get(textHash);
 
-  /** @param manifestOf The name of the manifest file that lists a text, if one does. */
-  constructor(schema: GraphQLSchema, manifestOf: (text: string) => string | undefined = () => undefined) {
-    this.#schema = schema;
-    this.#manifestOf = manifestOf;
-  }
-
-  /** By Apollo Server's key, which ends with the hash of the text. Its `set` has no text, so `countRequest` stores the document. */
-  readonly forApollo = {
-    get: async (key: string) => this.#get(key.slice(-64))?.values().next().value?.document,
-    set: async () => undefined,
-    delete: async () => true,
-  };
-
-  /** Whether the document of a text was validated before. */
-  has(text: string): boolean {
-    return this.#get(hash('sha256', text)) !== undefined;
-  }
-
-  /** The requested operation of a valid document, which is stored. `textHash` is its SHA-256 in hexadecimal. */
-  countRequest(
-    textHash: string,
-    text: string,
-    document: DocumentNode,
-    { name }: OperationDefinitionNode,
-  ): CachedOperation {
-    const found = (this.#get(textHash) ?? this.#add(textHash, text, document)).get(name?.value);
-    if (!found) throw new Error('A document without this operation has the same hash.');
-    found.requests += 1;
-    found.deprecated ??= deprecatedIn(this.#schema, onlyWith(found.document, found.operation));
-    return found;
-  }
-
-  #get(textHash: string): CachedDocument | undefined {
-    return this.#listed.get(textHash) ?? this.#recent.get(textHash);
-  }
-
-  #add(textHash: string, text: string, document: DocumentNode): CachedDocument {
-    const manifest = this.#manifestOf(text);
+  function add(textHash: string, text: string, document: DocumentNode): CachedDocument {
+    const manifest = manifestOf(text);
     const common = { document, manifest, wanted: fieldsIn(document) };
     const operations = operationsIn(document).map((operation): [string | undefined, CachedOperation] => {
       return [operation.name?.value, { ...common, operation, requests: 0 }];
     });
     const cached = new Map(operations);
-    if (manifest !== undefined) this.#listed.set(textHash, cached);
-    else this.#recent.set(textHash, cached, { size: text.length });
+    if (manifest !== undefined) listed.set(textHash, cached);
+    else recent.set(textHash, cached, { size: text.length });
     return cached;
   }
+
+  return {
+    /** By Apollo Server's key, which ends with the hash of the text. Its `set` has no text, so `countRequest` stores the document. */
+    forApollo: {
+      get: async (key: string) => find(key.slice(-64))?.values().next().value?.document,
+      set: async () => undefined,
+      delete: async () => true,
+    },
+    /** Whether the document of a text was validated before. */
+    has: (text: string): boolean => find(hash('sha256', text)) !== undefined,
+    /** The requested operation of a valid document, which is stored. `textHash` is its SHA-256 in hexadecimal. */
+    countRequest(textHash: string, text: string, document: DocumentNode, { name }: OperationDefinitionNode) {
+      const found = (find(textHash) ?? add(textHash, text, document)).get(name?.value);
+      if (!found) throw new Error('A document without this operation has the same hash.');
+      found.requests += 1;
+      found.deprecated ??= deprecatedIn(schema, onlyWith(found.document, found.operation));
+      return found;
+    },
+  };
 }
 
 export function operationsIn({ definitions }: DocumentNode): OperationDefinitionNode[] {

@@ -1,12 +1,6 @@
 /* The limits of operations: before one is executed, and for the lists that it returns. */
 import { forEachField } from '@graphql-tools/utils';
-import {
-  type DocumentNode,
-  defaultFieldResolver,
-  type FieldNode,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { type DocumentNode, defaultFieldResolver, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { ClientError, OVERLOADED_MESSAGE, requestError } from '../errors.ts';
 import { isMemoryShort } from '../memory.ts';
@@ -22,94 +16,86 @@ export const MAX_ADDED_IN_TURN = COMPLEXITY_PER_UNIT;
 type Limited = Exclude<keyof Size, 'fields' | 'introspects'> | 'repetitions';
 type Sizes = Partial<Record<Limited, number>>;
 
-/** Measures operations and refuses those that are too large, before anything is executed. */
-export class OperationLimiter {
-  readonly #measure: OperationMeasure;
-  /** The largest complexity of an operation with the real lengths of its lists. */
-  readonly #maxExecuted: number;
-  readonly #limits: [limit: Limited, max: number, counted: string][];
-  /** Operations whose size does not depend on variables. */
-  readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
+export type OperationLimiter = ReturnType<typeof createOperationLimiter>;
 
-  constructor(schema: GraphQLSchema, config: Config) {
-    this.#measure = new OperationMeasure(schema);
-    this.#maxExecuted = 2 * config.MAX_COMPLEXITY;
-    // In the order of the checks. `repetitions` and `aliases` are needed beside tokens and complexity: an alias is in the response
-    // once for each item of a list, and validation compares all fields of one name with each other (10,000 take about 20 ms).
-    this.#limits = [
-      ['repetitions', 10_000, 'pairs of fields with the same name'],
-      ['depth', config.MAX_DEPTH, 'levels of fields'],
-      ['aliases', 30, 'aliases'],
-      ['complexity', config.MAX_COMPLEXITY, 'fields, those of lists counted for each item'],
-      ['upstreamCalls', config.MAX_UPSTREAM_CALLS, 'calls to the referral and rewards service'],
-    ];
-  }
+/** Measures operations and refuses those that are too large, before anything is executed. */
+export function createOperationLimiter(schema: GraphQLSchema, config: Config) {
+  const measuring = new OperationMeasure(schema);
+  /** Operations whose size does not depend on variables. */
+  const measured = new WeakMap<OperationDefinitionNode, Size>();
+  /** The largest complexity of an operation with the real lengths of its lists. */
+  const maxExecuted = 2 * config.MAX_COMPLEXITY;
+  // In the order of the checks. `repetitions` and `aliases` are needed beside tokens and complexity: an alias is in the response
+  // once for each item of a list, and validation compares all fields of one name with each other (10,000 take about 20 ms).
+  const limits: [limit: Limited, max: number, counted: string][] = [
+    ['repetitions', 10_000, 'pairs of fields with the same name'],
+    ['depth', config.MAX_DEPTH, 'levels of fields'],
+    ['aliases', 30, 'aliases'],
+    ['complexity', config.MAX_COMPLEXITY, 'fields, those of lists counted for each item'],
+    ['upstreamCalls', config.MAX_UPSTREAM_CALLS, 'calls to the referral and rewards service'],
+  ];
+  const exceeded = (sizes: Sizes) => limits.find(([limit, max]) => (sizes[limit] ?? 0) > max);
 
   /** The size of an operation of a parsed document, valid or not. */
-  measure(document: DocumentNode, operation: OperationDefinitionNode, variables?: object): Size {
-    const earlier = this.#measured.get(operation);
+  function measure(document: DocumentNode, operation: OperationDefinitionNode, variables?: object): Size {
+    const earlier = measured.get(operation);
     if (earlier) return earlier;
-    const { size, varies } = this.#measure.measure(document, operation, variables);
-    if (!varies) this.#measured.set(operation, size);
+    const { size, varies } = measuring.measure(document, operation, variables);
+    if (!varies) measured.set(operation, size);
     return size;
   }
 
-  /** The units that an operation consumes before it is executed. One that is refused is an ordinary one. */
-  unitsBefore(size: Size): number {
-    return this.#exceeded(size) ? 1 : unitsOf(size.complexity);
-  }
-
-  /** Throws OPERATION_TOO_COMPLEX for sizes over a limit. */
-  check(sizes: Sizes): void {
-    const [limit, max, counted] = this.#exceeded(sizes) ?? [];
-    if (!limit) return;
-    const message = `The operation has more than ${max} ${counted}. Ask for less at once.`;
-    throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
-  }
-
-  /**
-   * Counts the items of lists that no argument bounds, when a field returns them: before an operation, their length is assumed
-   * (`@listSize(assumedSize:)`), and one with a thousand coupons under 30 aliases would take a second in one turn of the event
-   * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
-   */
-  countListItems(schema: GraphQLSchema): void {
-    forEachField(schema, (field) => {
-      const assumed = this.#measure.assumedLength(field);
-      if (assumed === undefined) return;
-      // The access rule is inside `resolve`.
-      const { resolve = defaultFieldResolver } = field;
-      field.resolve = (parent, args, context, info) => {
-        const count = (list: unknown) => {
-          const more = Array.isArray(list) ? list.length - assumed : 0;
-          const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
-          const { key } = context.caller;
-          return added > MAX_ADDED_IN_TURN ? takeTurn(key).then(() => checkMemory(list, key)) : list;
+  return {
+    measure,
+    /** The units that an operation consumes before it is executed: one, if it will be refused. */
+    unitsBefore(size: Size): number {
+      return exceeded(size) ? 1 : unitsOf(size.complexity);
+    },
+    /** Throws OPERATION_TOO_COMPLEX for sizes over a limit. */
+    check(sizes: Sizes): void {
+      const [limit, max, counted] = exceeded(sizes) ?? [];
+      if (!limit) return;
+      const message = `The operation has more than ${max} ${counted}. Ask for less at once.`;
+      throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
+    },
+    /**
+     * Counts the items of lists that no argument bounds, when a field returns them: before an operation, their length is assumed
+     * (`@listSize(assumedSize:)`), and one with a thousand coupons under 30 aliases would take a second in one turn of the event
+     * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
+     */
+    countListItems(): void {
+      forEachField(schema, (field) => {
+        const assumed = measuring.assumedLength(field);
+        if (assumed === undefined) return;
+        // The access rule is inside `resolve`.
+        const { resolve = defaultFieldResolver } = field;
+        field.resolve = (parent, args, context, info) => {
+          const count = (list: unknown) => {
+            const more = Array.isArray(list) ? list.length - assumed : 0;
+            const added = more > 0 ? more * measuring.perItem(info.fieldNodes) : 0;
+            addItems(context, added, maxExecuted);
+            const { key } = context.caller;
+            return added > MAX_ADDED_IN_TURN ? takeTurn(key).then(() => checkMemory(list, key)) : list;
+          };
+          const found: unknown = resolve(parent, args, context, info);
+          return found instanceof Promise ? found.then(count) : count(found);
         };
-        const found: unknown = resolve(parent, args, context, info);
-        return found instanceof Promise ? found.then(count) : count(found);
-      };
-    });
-  }
+      });
+    },
+  };
+}
 
-  /**
-   * Adds the items of a list beyond its assumed length to the complexity of an operation that is executed. Returns what it
-   * added. Throws OPERATION_TOO_COMPLEX, and adds nothing, when the operation would take more than twice the largest complexity.
-   */
-  #addItems(context: { complexity: number }, nodes: readonly FieldNode[], items: number): number {
-    const added = items * this.#measure.perItem(nodes);
-    const complexity = context.complexity + added;
-    if (complexity > this.#maxExecuted) {
-      const message = `The lists of this operation have too many items. Ask for fewer fields of them, or under fewer names.`;
-      const extensions = { limit: 'items', max: this.#maxExecuted };
-      throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions });
-    }
-    context.complexity = complexity;
-    return added;
+/**
+ * Adds the items of a list beyond its assumed length to the complexity of an operation that is executed. Throws
+ * OPERATION_TOO_COMPLEX, and adds nothing, when the operation would take more than `max`.
+ */
+function addItems(context: { complexity: number }, added: number, max: number): void {
+  const complexity = context.complexity + added;
+  if (complexity > max) {
+    const message = `The lists of this operation have too many items. Ask for fewer fields of them, or under fewer names.`;
+    throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions: { limit: 'items', max } });
   }
-
-  #exceeded(sizes: Sizes) {
-    return this.#limits.find(([limit, max]) => (sizes[limit] ?? 0) > max);
-  }
+  context.complexity = complexity;
 }
 
 /** Throws OVERLOADED when there may not be enough memory for what a large list becomes. */

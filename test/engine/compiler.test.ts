@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
 import { loadConfig } from '../../src/config/config.ts';
-import { Compiler } from '../../src/engine/compiler.ts';
-import { DocumentStore } from '../../src/engine/documents.ts';
-import { OperationLimiter } from '../../src/engine/operation-limits.ts';
+import { createCompiler } from '../../src/engine/compiler.ts';
+import { createDocumentStore } from '../../src/engine/documents.ts';
+import { createOperationLimiter } from '../../src/engine/operation-limits.ts';
 import { schema } from '../kit/schema.ts';
 import { until } from '../kit/until.ts';
 
@@ -14,9 +14,9 @@ const config = loadConfig({});
 /** A store that compiles every operation at its first request. */
 function createStore(now = () => 0) {
   const log = { warn: () => undefined };
-  const limiter = new OperationLimiter(schema, config);
-  const documents = new DocumentStore(schema);
-  const compiler = new Compiler({ schema, limiter, compileAfter: 1, log, now });
+  const limiter = createOperationLimiter(schema, config);
+  const documents = createDocumentStore(schema, () => undefined);
+  const compiler = createCompiler({ schema, limiter, compileAfter: 1, log, now });
   const request = (text: string) => {
     const document = parse(text);
     const operation = getOperationAST(document);

@@ -8,7 +8,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createCompile } from '../../src/engine/compiler.ts';
-import { OperationLimiter } from '../../src/engine/operation-limits.ts';
+import { createOperationLimiter } from '../../src/engine/operation-limits.ts';
 import { createFriendHash } from '../../src/graphql/loaders/connection.ts';
 import { player, signer, WHAT } from '../kit/callers.ts';
 import { startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -77,7 +77,7 @@ async function compare(source: string, variables: Variables, caller = server) {
   return interpreted.body;
 }
 
-const [compileFor, limiter] = [createCompile(schema), new OperationLimiter(schema, loadConfig({}))];
+const [compileFor, limiter] = [createCompile(schema), createOperationLimiter(schema, loadConfig({}))];
 /** The first operation of a document, compiled; undefined for one that must not be. */
 function compile(source: string) {
   const document = parse(source);

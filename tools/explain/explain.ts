@@ -2,7 +2,7 @@ import { type GraphQLSchema, NoDeprecatedCustomRule, print, validate } from 'gra
 import * as z from 'zod';
 import { loadConfig } from '../../src/config/config.ts';
 import { reasonNotToCompile } from '../../src/engine/jit-safety.ts';
-import { OperationLimiter } from '../../src/engine/operation-limits.ts';
+import { createOperationLimiter } from '../../src/engine/operation-limits.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { createLog } from '../../src/process/log.ts';
 import { serve } from '../../src/serve.ts';
@@ -53,7 +53,7 @@ export async function startExplaining(directory: URL) {
     MAX_SERVER_OPERATIONS_BURST: '1000000',
     MAX_SERVER_COUPON_READS_BURST: '1000000',
   });
-  const limiter = new OperationLimiter(schema, config);
+  const limiter = createOperationLimiter(schema, config);
   const log = createLog('silent', { write: () => undefined });
   const gateway = await serve(config, service.url, log, { maxEventLoopDelayMs: 0 });
   return {
