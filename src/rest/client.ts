@@ -6,7 +6,7 @@ import type { Json } from '../json.ts';
 import { idProblem } from '../player-id.ts';
 import { createBreakers } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
-import { Connections, createPoolOpener } from './connect.ts';
+import { createConnections, createPoolOpener } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { checkPlayer, decodePlayer } from './decode/player.ts';
 import { identifier, type Wanted, type Warn } from './decode/properties.ts';
@@ -48,7 +48,7 @@ export function createRestClient(options: RestClientOptions) {
   /** What calls one endpoint. If that fails, it closes no other one, and uses neither its connections nor its retries. */
   function callerOf<Result>(endpoint: endpoints.Endpoint, decode: DecodeBody<Result>) {
     const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
-    const connections = new Connections(openPool, options.maxAgeMs);
+    const connections = createConnections(openPool, options.maxAgeMs);
     const state = { ...common, endpoint, breakers, queue: new Queue(options.connections), connections };
     states.push(state);
     return (content: CallContent, callContext: CallContext) => {

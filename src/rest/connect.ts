@@ -15,56 +15,47 @@ const MAX_RESPONSE_HEAD_BYTES = 65_536;
 const REPLACE_AFTER = 3;
 const MIN_AGE_MS = 2_500;
 
+export type Connections = ReturnType<typeof createConnections>;
+
 /**
  * The connections of one endpoint, in a Pool. It is replaced at an age, so that connections follow the name of the service, and
  * earlier when their address seems to be one that the name has left. Requests in flight finish on their own connections.
  */
-export class Connections {
-  readonly #openPool: () => Pool;
-  readonly #maxAgeMs: number;
-  #pool: Pool;
-  #openedAt = performance.now();
+export function createConnections(openPool: () => Pool, maxAgeMs: number) {
+  let pool = openPool();
+  let openedAt = performance.now();
   /** Pools that were replaced, until their requests are over. */
-  readonly #replaced = new Set<Pool>();
+  const replaced = new Set<Pool>();
   /** How many responses of another host came in a row. */
-  #fromOtherHost = 0;
+  let fromOtherHost = 0;
 
-  constructor(openPool: () => Pool, maxAgeMs: number) {
-    this.#openPool = openPool;
-    this.#maxAgeMs = maxAgeMs;
-    this.#pool = openPool();
+  function replace(): void {
+    const old = pool;
+    pool = openPool();
+    openedAt = performance.now();
+    fromOtherHost = 0;
+    replaced.add(old);
+    void old.close().finally(() => replaced.delete(old));
   }
 
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    if (performance.now() - this.#openedAt >= this.#maxAgeMs) this.#replace();
-    this.#pool.dispatch(request, handler);
-  }
-
-  /** @param fromOtherHost The result of `mayBeOtherHost`. */
-  responded(fromOtherHost: boolean): void {
-    this.#fromOtherHost = fromOtherHost ? this.#fromOtherHost + 1 : 0;
-    if (this.#fromOtherHost >= REPLACE_AFTER && performance.now() - this.#openedAt >= MIN_AGE_MS) this.#replace();
-  }
-
-  /** Whether a connection is open. */
-  get isOpen(): boolean {
-    return [this.#pool, ...this.#replaced].some(({ stats }) => stats.connected > 0);
-  }
-
-  #replace(): void {
-    const replaced = this.#pool;
-    this.#pool = this.#openPool();
-    this.#openedAt = performance.now();
-    this.#fromOtherHost = 0;
-    this.#replaced.add(replaced);
-    void replaced.close().finally(() => this.#replaced.delete(replaced));
-  }
-
-  async destroy(): Promise<void> {
-    // It is not replaced any more.
-    this.#openedAt = Number.POSITIVE_INFINITY;
-    await Promise.all([this.#pool, ...this.#replaced].map((pool) => pool.destroy()));
-  }
+  return {
+    dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+      if (performance.now() - openedAt >= maxAgeMs) replace();
+      pool.dispatch(request, handler);
+    },
+    /** @param isFromOther The result of `mayBeOtherHost`. */
+    responded(isFromOther: boolean): void {
+      fromOtherHost = isFromOther ? fromOtherHost + 1 : 0;
+      if (fromOtherHost >= REPLACE_AFTER && performance.now() - openedAt >= MIN_AGE_MS) replace();
+    },
+    /** Whether a connection is open. */
+    isOpen: () => [pool, ...replaced].some(({ stats }) => stats.connected > 0),
+    async destroy(): Promise<void> {
+      // It is not replaced any more.
+      openedAt = Number.POSITIVE_INFINITY;
+      await Promise.all([pool, ...replaced].map((one) => one.destroy()));
+    },
+  };
 }
 
 /**

@@ -180,7 +180,7 @@ export class Call<Result> {
     const isExpired = this.#expiresAt === 0 || reason === 'the deadline passed';
     if (reason && !isExpired) return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
     const isQueued = this.#exchange
-      ? this.#exchange.grantedAt === undefined && connections.isOpen
+      ? this.#exchange.grantedAt === undefined && connections.isOpen()
       : performance.now() - deadline > HELD_UP_MS;
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
