@@ -26,9 +26,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   if (given['MANAGEMENT_PORT']?.startsWith('tcp://')) given['MANAGEMENT_PORT'] = undefined;
   // As curl, and the platforms that set them in both forms.
   for (const name of PROXIES) given[name] = env[name.toLowerCase()]?.trim() || given[name];
-  const removed = REMOVED.split(' ').filter((name) => given[name]);
-  const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
-  problems.push(...readFiles(given), ...mend(given));
+  const problems = [...readFiles(given), ...mend(given)];
   const unreplaced = Object.keys(VARIABLES.shape).filter((name) => isPlaceholder(name, given[name] ?? ''));
   problems.push(...unreplaced.map((name) => `${name}: has a placeholder that was not replaced by its value`));
   const objects = ALSO_IN_FILES.filter((name) => OF_TEXT.test(name) && /^\{\s*".*\}$/s.test(given[name] ?? ''));
@@ -86,7 +84,7 @@ const OF_PLATFORMS = /^REDIS_(?!URL|TIMEOUT|CA|CLIENT)/;
 /** Given variables that look like settings and are none, with the setting that was probably meant: one line for each. */
 export function misspelt(given: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
-  const accepted = [...known, ...REMOVED.split(' '), ...PROXIES.map((name) => name.toLowerCase())];
+  const accepted = [...known, ...PROXIES.map((name) => name.toLowerCase())];
   const others = Object.keys(given).filter((name) => !accepted.includes(name));
   const long = known.filter(({ length }) => length > 6);
   const bySpelling = new Map(long.flatMap((name) => spellings(name).map((one) => [one, name])));
@@ -170,8 +168,3 @@ const shown = (name: string, value = '') =>
 
 /** Their names in lower case count too, and more. */
 const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
-
-/** Variables of earlier versions. One that is set is an error: ignored, it would surprise. */
-const REMOVED =
-  'WORKERS READ_CACHE_TTL_MS REST_QUEUE_MS ALLOW_ANONYMOUS_TYPENAME HEADERS_TIMEOUT_MS REQUEST_TIMEOUT_MS MAX_CONNECTIONS ' +
-  'MAX_HEAP_PERCENT MAX_EVENT_LOOP_DELAY_MS MAX_ALIASES MAX_ALIAS_LENGTH MAX_ROOT_FIELDS MAX_DIRECTIVES';

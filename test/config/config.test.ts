@@ -541,10 +541,6 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     { REST_TIMEOUT_MS: '2001', OPERATION_TIMEOUT_MS: '2000' },
     'REST_TIMEOUT_MS: must not be above OPERATION_TIMEOUT_MS, which ends the operation with its calls (given: 2001 and 2000)',
   ],
-  'removed variables': [
-    { WORKERS: '4', MAX_ALIASES: '100' },
-    ...['WORKERS', 'MAX_ALIASES'].map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`),
-  ],
 };
 
 test.each(Object.entries(REPORTED))('reports %s', (_name, [env, ...problems]) => {
