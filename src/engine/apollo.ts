@@ -2,7 +2,6 @@ import {
   ApolloServer,
   type ApolloServerPlugin,
   type GraphQLRequestContext,
-  type GraphQLRequestListener,
   type GraphQLResponse,
   HeaderMap,
 } from '@apollo/server';
@@ -24,9 +23,9 @@ import type { ReportError } from '../telemetry/observe.ts';
 import { takeTurn } from '../turns.ts';
 import type { Compiler } from './compiler.ts';
 import type { findDeprecatedInputs } from './deprecated.ts';
-import { type CachedOperation, type DocumentStore, onlyWith } from './documents.ts';
+import { type DocumentStore, onlyWith } from './documents.ts';
 import { MAX_ADDED_IN_TURN, type OperationLimiter, unitsOf } from './operation-limits.ts';
-import { type Size, withDefaults } from './operation-size.ts';
+import { withDefaults } from './operation-size.ts';
 import { planOf } from './plan.ts';
 import { addHint, completeResponse, formatError, formatResult, isIntended } from './response.ts';
 
@@ -86,7 +85,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
 function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
   const { report, production } = options;
   return {
-    async requestDidStart(): Promise<GraphQLRequestListener<Context>> {
+    async requestDidStart() {
       let checked: CheckedOperation | undefined;
       return {
         async didResolveOperation(requestContext) {
@@ -117,12 +116,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
 }
 
 /** An operation that may be executed: what it is, its coerced variables, its size, and the units that were consumed for it. */
-interface CheckedOperation {
-  cached: CachedOperation;
-  variables: Readonly<Record<string, unknown>>;
-  size: Size;
-  units: number;
-}
+type CheckedOperation = NonNullable<Awaited<ReturnType<typeof consumeAndCheck>>>;
 
 /**
  * Measures the operation, consumes its units from the caller's limit, and checks limits and variables. Without enough left, only the
@@ -132,7 +126,7 @@ interface CheckedOperation {
 async function consumeAndCheck(
   { documents, limiter, rates, schema, production, deprecatedInputs }: ApolloOptions,
   { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
-): Promise<CheckedOperation | undefined> {
+) {
   const { caller, record } = contextValue;
   if (!operation || !document || source === undefined || !queryHash) return undefined;
   const cached = documents.countRequest(queryHash, source, document, operation);

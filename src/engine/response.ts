@@ -121,13 +121,18 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
  */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const cause = unwrapResolverError(error);
-  if (cause instanceof UpstreamError) return { ...formatted, ...describeUpstreamError(cause) };
-  if (cause instanceof ClientError || OF_GRAPHQL.has(formatted.extensions?.['code']))
-    return { ...formatted, ...describeClientError(formatted) };
-  const [message, extensions] = isRefusedArgument(cause)
-    ? [formatted.message, { code: ApolloServerErrorCode.BAD_USER_INPUT }]
-    : ['Internal server error', { code: INTERNAL_SERVER_ERROR }];
-  return { ...formatted, ...describeClientError({ message, extensions }) };
+  if (cause instanceof UpstreamError) {
+    const { code, retryable, retryAfterMs } = cause;
+    // `addOutcome` in graphql/writes.ts adds the `outcome` of a write.
+    const extensions = { code, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return { ...formatted, message: UPSTREAM_MESSAGES[code], extensions };
+  }
+  const isShown = cause instanceof ClientError || OF_GRAPHQL.has(formatted.extensions?.['code']);
+  if (isShown) return { ...formatted, ...describe(formatted) };
+  const [message, code] = isRefusedArgument(cause)
+    ? [formatted.message, ApolloServerErrorCode.BAD_USER_INPUT]
+    : ['Internal server error', INTERNAL_SERVER_ERROR];
+  return { ...formatted, ...describe({ message, extensions: { code } }) };
 }
 
 /** Adds to messages of graphql-js how to correct the mistake: the values of an enum, quotation marks, or closing braces. */
@@ -157,13 +162,7 @@ function isRefusedArgument(cause: unknown): boolean {
   return extensions?.['code'] === undefined && message.startsWith('Argument "');
 }
 
-/** `addOutcome` in graphql/writes.ts adds the `outcome` of a write. */
-function describeUpstreamError({ code, retryable, retryAfterMs }: UpstreamError) {
-  const extensions = { code, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  return { message: UPSTREAM_MESSAGES[code], extensions };
-}
-
-function describeClientError({ message, extensions }: GraphQLFormattedError) {
+function describe({ message, extensions }: GraphQLFormattedError) {
   const { stacktrace: _stack, http: _http, ...shown } = extensions ?? {};
   const short = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
   const hasTooManyTokens = /contains more that \d+ tokens/.test(message);
