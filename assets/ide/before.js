@@ -1,8 +1,11 @@
 /*
  * Runs before GraphiQL. A visit begins with the first tab, the first visit with the documentation. While the gateway answers
  * 401, the notice is shown. Each tab has headers of its own; one whose token is empty uses the last token that was accepted. The
- * token is not stored. `showOperation` is in panel.js.
+ * token is not stored. `showOperation` is in panel.js, and `given` is what the gateway has put in front of all scripts.
  */
+document.head.append(Object.assign(document.createElement('style'), { textContent: given.css }));
+const workerOf = (label) => new Blob([given.workers[label]], { type: 'text/javascript' });
+self.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_id, label) => URL.createObjectURL(workerOf(label)) };
 const { localStorage: stored, fetch: send } = window;
 const state = JSON.parse(stored.getItem('graphiql:tabState'));
 const [tab] = state?.tabs ?? [];

@@ -6,7 +6,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { type AuthConfig, tokenHint } from '../config/auth.ts';
 import { printSdl } from '../graphql/schema.ts';
-import { GRAPHQL_PATH } from './error-responses.ts';
 
 /** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */
 export interface Example {
@@ -47,9 +46,9 @@ export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDi
   const createGraphiql = () => graphiqlScript(asset, examples, hint !== undefined);
   app.get('/graphiql', async (_request, reply) => {
     // Browsers keep the script: its address contains its hash.
-    const src = `/graphiql/script.js?${hash('sha256', await createGraphiql()).slice(0, 16)}`;
+    const script = `/graphiql/script.js?${hash('sha256', await createGraphiql()).slice(0, 16)}`;
     const notice = hint === undefined ? '' : `<p id="notice" role="alert" hidden>${NOTICE} ${hint}</p>`;
-    const body = `<link rel="icon" href="data:,">${notice}<main><div id="root"></div>${PANEL}</main><script src="${src}"></script>`;
+    const body = fill(asset('pages/graphiql.html'), { notice, script });
     return send(reply, 'Referral gateway · IDE', GRAPHIQL_POLICY, body);
   });
   app.get('/graphiql/script.js', async (_request, reply) => {
@@ -72,11 +71,9 @@ const OPEN = 'This gateway is open: no token is needed, and every request is mad
 const START_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const PANEL =
-  '<section id="upstream" tabindex="0" aria-labelledby="upstream-title"><h1 id="upstream-title">Upstream</h1><output>Execute an operation: its REST calls and its cost are shown here.</output></section>';
-
 const NOTICE =
   'This gateway needs a token. Write it after "Bearer" in the Headers pane of any tab, then press "Re-fetch GraphQL schema".';
+
 /** The editor runs its language services in blob workers, and adds inline styles. */
 const GRAPHIQL_POLICY =
   "default-src 'none'; script-src 'self'; worker-src blob:; style-src 'unsafe-inline'; font-src data:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -85,25 +82,11 @@ const GRAPHIQL_POLICY =
 async function graphiqlScript(asset: Asset, examples: readonly Example[], needsToken: boolean): Promise<string> {
   const graphiql = await import('@graphql-yoga/render-graphiql/graphiql');
   const { css, js, editorWorkerService, jsonWorker: json, graphqlWorker: graphql } = graphiql;
-  const options = {
-    endpoint: GRAPHQL_PATH,
-    title: 'Referral gateway',
-    logo: '<svg viewBox="0 0 40 40" aria-hidden="true"><path d="M4 20h12l14-9M16 20l14 9" stroke="#2f7d5b" stroke-width="4" fill="none"/></svg>',
-    defaultTabs: examples.map(({ document, variables = null }) => ({ query: document, variables })),
-    // What the Headers pane of each tab begins with. Tokens must not be in the browser's storage.
-    headers: JSON.stringify({ authorization: 'Bearer ' }, undefined, 2),
-    shouldPersistHeaders: false,
-    defaultEditorToolsVisibility: needsToken ? 'headers' : 'variables',
-  };
-  return `${asset('ide/panel.js')}
-${asset('ide/before.js')}
-  document.head.append(Object.assign(document.createElement('style'), { textContent: ${JSON.stringify(css + asset('ide/panel.css'))} }));
-  const workers = ${JSON.stringify({ editorWorkerService, json, graphql })};
-  const workerOf = (label) => new Blob([workers[label]], { type: 'text/javascript' });
-  self.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_id, label) => URL.createObjectURL(workerOf(label)) };
-  ${js};
-  monaco.editor.onDidCreateEditor((editor) => editor.updateOptions({ fontSize: 13, lineDecorationsWidth: 4, wordWrap: 'on' }));
-  YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(options)});`;
+  const tabs = examples.map(({ document, variables = null }) => ({ query: document, variables }));
+  const workers = { editorWorkerService, json, graphql };
+  const given = JSON.stringify({ css: css + asset('ide/panel.css'), workers, tabs, needsToken });
+  const [panel, before, after] = ['panel', 'before', 'after'].map((name) => asset(`ide/${name}.js`));
+  return [`const given = ${given};`, panel, before, `${js};`, after].join('\n');
 }
 
 const SANDBOX = 'https://embeddable-sandbox.cdn.apollographql.com';
