@@ -65,8 +65,8 @@ const textOf = (name: string, text: string) =>
 export function summarize(values: Values, given: NodeJS.ProcessEnv) {
   const secrets = ALSO_IN_FILES.flatMap((name) => (given[name] ? [[name, fingerprint(given[name])] as const] : []));
   const settings = Object.entries(VARIABLES.shape).flatMap(([name, form]) => {
-    // A secret, or a URL that can hold one, has no JSON, and no default.
-    const json = JSON.stringify(Object(values)[name]);
+    // All secrets have the same JSON.
+    const json = ALSO_IN_FILES.includes(name) ? undefined : JSON.stringify(Object(values)[name]);
     const isDefault = json !== undefined && json === JSON.stringify(form.parse(undefined));
     return given[name] === undefined || isDefault ? [] : [[name, textOf(name, given[name])] as const];
   });

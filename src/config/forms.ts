@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
-import { reveal, Secret } from './secret.ts';
+import { reveal, secretOf } from './secret.ts';
 
 export const text = z.string().describe('text');
 
 export const headerSecret = readBy(
   (given) => {
     if (!/^[\x21-\x7e]+$/.test(given)) throw new Error();
-    return new Secret(given);
+    return secretOf(given);
   },
   'secret',
   'must be characters of ASCII without spaces, because it is sent as a header',
@@ -17,7 +17,7 @@ export const headerSecret = readBy(
 
 export const key = readBy((given) => {
   if (given.length < 16) throw new Error('must have at least 16 characters');
-  return new Secret(given);
+  return secretOf(given);
 }, 'secret');
 
 /** PEM in its lines: platforms store it in one, with `\n` or spaces as breaks, indented, in quotation marks, or in base64. */
@@ -47,7 +47,7 @@ function pem(file: string): string {
   throw new Error('the file has no PEM');
 }
 export const certificates = readBy(pem, 'path');
-export const privateKey = readBy((file) => new Secret(pem(file)), 'path');
+export const privateKey = readBy((file) => secretOf(pem(file)), 'path');
 
 /** A proxy for requests that the gateway makes. It can have a user and a password. */
 export const proxy = readBy(
@@ -56,7 +56,7 @@ export const proxy = readBy(
     decodeURIComponent(url.username + url.password);
     // A `/` or `\` in a user or password ends the host.
     if (!/^https?:$/.test(url.protocol) || url.pathname !== '/') throw new Error();
-    return new Secret(url.href);
+    return secretOf(url.href);
   },
   'URL',
   'must be the URL of an HTTP proxy, such as http://proxy.example.com:3128, not of SOCKS; write the characters @, /, \\, # and % of a user or password as %40, %2F, %5C, %23 and %25',
@@ -149,7 +149,7 @@ export const redisUrl = readBy(
     decodeURIComponent(username + password);
     const isNumber = /^\/?\d*$/.test(pathname) && searchParams.getAll('db').every((db) => /^\d*$/.test(db));
     if (!/^rediss?:$/.test(protocol) || hostname === '' || !isNumber) throw new Error();
-    return new Secret(given);
+    return secretOf(given);
   },
   'secret',
   'must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25',

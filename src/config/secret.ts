@@ -1,27 +1,9 @@
-import { inspect } from 'node:util';
+import { createSecretKey, type KeyObject } from 'node:crypto';
 
-/** A key or password that cannot be shown by accident: it always prints as `[secret]`, and JSON leaves it out. */
-export class Secret {
-  readonly #value: string;
+/** A key or password that cannot be shown by accident: Node prints its type alone, and JSON has nothing of it. */
+export type Secret = KeyObject;
 
-  constructor(value: string) {
-    this.#value = value;
-  }
+export const secretOf = (value: string): Secret => createSecretKey(value, 'utf8');
 
-  /** The value of a secret. Call this only where the value is used. Never log it or store it in an object. */
-  static reveal(secret: Secret): string {
-    return secret.#value;
-  }
-
-  toString(): string {
-    return '[secret]';
-  }
-
-  toJSON(): void {}
-
-  [inspect.custom](): string {
-    return '[secret]';
-  }
-}
-
-export const { reveal } = Secret;
+/** The value of a secret. Call this only where the value is used. Never log it or store it in an object. */
+export const reveal = (secret: Secret): string => secret.export().toString();

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LEEWAY_SECONDS } from '../access/jwt.ts';
 import { createKeySet } from '../access/key-set.ts';
 import type { Config, EgressProxy } from '../config/config.ts';
-import { Secret } from '../config/secret.ts';
+import { type Secret, secretOf } from '../config/secret.ts';
 import { fetchFor } from '../egress-proxy.ts';
 import { type CallContext, Cancellation } from '../rest/call-context.ts';
 import { createRestClient, type RestClient } from '../rest/client.ts';
@@ -122,7 +122,7 @@ async function explainNoCode(base: URL, ask: (other: { baseUrl?: URL; apiKey?: S
   const better = shorter.find((_, at) => isThere(answers[at] ?? 'no code'));
   const path = `${base.pathname.replace(/\/$/, '')}/api/v3.0`;
   if (better) return `REST_BASE_URL: nothing is at ${path}; the service is at ${better.href.replace(/\/$/, '')}`;
-  if (isRefused(await ask({ apiKey: new Secret('probe-of-the-gateway') })))
+  if (isRefused(await ask({ apiKey: secretOf('probe-of-the-gateway') })))
     return `REST_BASE_URL: an unknown player is 404 without code 101, as if the path were wrong; ask its operator for the code`;
   return `REST_BASE_URL: nothing is at ${path}; add the path in front of /api/v3.0 that its operator names, as in ${base.origin}/path`;
 }

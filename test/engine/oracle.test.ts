@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { getOperationAST, Kind, parse, validate } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { loadConfig } from '../../src/config/config.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { secretOf } from '../../src/config/secret.ts';
 import { createCompile } from '../../src/engine/compiler.ts';
 import { createOperationLimiter } from '../../src/engine/operation-limits.ts';
 import { createFriendHash } from '../../src/graphql/loaders/connection.ts';
@@ -103,7 +103,7 @@ test('a compiled operation gives contacts of friends to callers with their scope
   expect(await compare(source, { id: 'p1' }, player('p1', ...WHAT))).toMatch(/"email":"[^"]+@/);
 });
 
-const hashFriend = createFriendHash(new Secret(API_KEY));
+const hashFriend = createFriendHash(secretOf(API_KEY));
 const cursor = (row: number, friend: string) =>
   Buffer.from(JSON.stringify([row, hashFriend('p1', friend)])).toString('base64url');
 const VALUES = {

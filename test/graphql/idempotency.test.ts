@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { secretOf } from '../../src/config/secret.ts';
 import { createMemoryStore, createRedisStore } from '../../src/graphql/idempotency-store.ts';
 import { connectRedis } from '../../src/process/redis.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
@@ -293,7 +293,7 @@ describe('keys in memory', () => {
   });
 
   test('a claim whose answer came while the process was busy is no failure', async () => {
-    const [url, config] = [new Secret(redis.url), loadConfig({ REDIS_TIMEOUT_MS: '50' })];
+    const [url, config] = [secretOf(redis.url), loadConfig({ REDIS_TIMEOUT_MS: '50' })];
     const shared = await connectRedis(url, 'http://rewards.example', config, pino({ level: 'silent' }));
     atEnd(() => shared.stop());
     const store = createRedisStore(shared.redis, shared.withLongTimeout);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Secret } from '../../src/config/secret.ts';
+import { secretOf } from '../../src/config/secret.ts';
 import { createFriendHash } from '../../src/graphql/loaders/connection.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { API_KEY } from '../kit/upstream.ts';
@@ -25,7 +25,7 @@ async function pagesOf(first: number) {
   return pages;
 }
 const base64 = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
-const hashFriend = createFriendHash(new Secret(API_KEY));
+const hashFriend = createFriendHash(secretOf(API_KEY));
 const cursor = (row: number, friend: string | null) => base64(row, friend && hashFriend('p1', friend));
 const named = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `f${from + i}`);
 const idsOf = (nodes: { playerUniqueId: string }[]) => nodes.map(({ playerUniqueId }) => playerUniqueId);

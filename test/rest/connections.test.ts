@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { Secret } from '../../src/config/secret.ts';
+import { secretOf } from '../../src/config/secret.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { until } from '../kit/until.ts';
 import { bound, failure, operation, read, start, track } from './setup.ts';
@@ -84,7 +84,7 @@ test('tunnels of a proxy that grow old lose no event, also where the service clo
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   atEnd(() => void proxy.close());
-  const through = new Secret(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  const through = secretOf(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
   const options = { connections: 8, maxAgeMs: 20, baseUrl: 'http://rewards.example' };
   const { upstream, rest } = await start({ ...options, proxy: { http: through, https: through, except: '' } });
   port = Number(new URL(upstream.url).port);

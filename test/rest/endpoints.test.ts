@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Secret } from '../../src/config/secret.ts';
+import { secretOf } from '../../src/config/secret.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
 import { CALLS, failure, operation, read, start } from './setup.ts';
 
@@ -43,7 +43,7 @@ test('each operation is one request with exactly the headers and the body it nee
 });
 
 test('a key that no header can carry is a misconfiguration, and nothing is sent', async () => {
-  const { upstream, rest } = await start({ apiKey: new Secret('two\nlines') });
+  const { upstream, rest } = await start({ apiKey: secretOf('two\nlines') });
   await expect(read(rest)).rejects.toMatchObject({ code: 'UPSTREAM_MISCONFIGURED' });
   expect(upstream.calls()).toEqual([]);
 });

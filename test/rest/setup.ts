@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config/config.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { secretOf } from '../../src/config/secret.ts';
 import { type CallContext, type CallRecord, Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/upstream-error.ts';
@@ -19,7 +19,7 @@ export async function start(options: Partial<RestClientOptions> = {}) {
     notFoundWithoutCode: (endpoint: string) => seen.withoutCode.push(endpoint),
     breaker: (_endpoint: string, state: string) => seen.breaker.push(state),
   };
-  const keys = { apiKey: new Secret(API_KEY), secretKey: new Secret(SECRET_KEY) };
+  const keys = { apiKey: secretOf(API_KEY), secretKey: secretOf(SECRET_KEY) };
   const defaults = { ...loadConfig({}).rest, baseUrl: upstream.url, ...keys, random: () => 0, observer };
   const rest = createRestClient({ ...defaults, ...options });
   atEnd(() => rest.close());
