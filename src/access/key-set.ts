@@ -1,4 +1,5 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createRemoteJWKSet, customFetch, type FlattenedJWSInput, type JWTHeaderParameters } from 'jose';
 import type { EgressProxy } from '../config/config.ts';
 import { fetchFor } from '../egress-proxy.ts';
@@ -78,7 +79,7 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
       if (before !== undefined && before !== text) log.info(`the key set has changed; its keys are ${ids()}`);
       return true;
     };
-    fetching ??= inTime(set.reload().then(loaded, failed));
+    fetching ??= Promise.race([set.reload().then(loaded, failed), delay(WAIT_MS, false, { ref: false })]);
     return fetching;
   }
   void reload();
@@ -110,12 +111,6 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
 function withCause(error: unknown): string {
   const { cause } = Object(error);
   return cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause) || cause.code})`;
-}
-
-/** The result of a fetch; false when it is not over after `WAIT_MS`. */
-function inTime(fetched: Promise<boolean>): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => void setTimeout(resolve, WAIT_MS, false).unref());
-  return Promise.race([fetched, late]);
 }
 
 /** Without its key, a token cannot be verified; this is not the caller's mistake. */

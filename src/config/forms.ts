@@ -6,19 +6,13 @@ import { reveal, secretOf } from './secret.ts';
 
 export const text = z.string().describe('text');
 
-export const headerSecret = readBy(
-  (given) => {
-    if (!/^[\x21-\x7e]+$/.test(given)) throw new Error();
-    return secretOf(given);
-  },
-  'secret',
-  'must be characters of ASCII without spaces, because it is sent as a header',
-);
+export const headerSecret = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, 'must be characters of ASCII without spaces, because it is sent as a header')
+  .transform(secretOf)
+  .describe('secret');
 
-export const key = readBy((given) => {
-  if (given.length < 16) throw new Error('must have at least 16 characters');
-  return secretOf(given);
-}, 'secret');
+export const key = z.string().min(16, 'must have at least 16 characters').transform(secretOf).describe('secret');
 
 /** PEM in its lines: platforms store it in one, with `\n` or spaces as breaks, indented, in quotation marks, or in base64. */
 export function pemOf(given: string): string {
@@ -100,7 +94,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 /** The same, in upper or lower case. Not for what other programs read too, such as NODE_ENV. */
 export function wordOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   const form = oneOf(words);
-  const lower = z.string().transform((given) => given.toLowerCase());
+  const lower = z.string().toLowerCase();
   return lower.pipe(form).describe(form.description ?? '');
 }
 

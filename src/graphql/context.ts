@@ -11,7 +11,7 @@ import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts
 import { createWrites } from './writes.ts';
 
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
-export interface Context {
+export interface Context extends Pick<SharedContext, 'rules' | 'idempotency' | 'hashFriend'> {
   caller: Caller;
   /** The complexity of the operation: measured before it, increased by lists that are longer than assumed. */
   complexity: number;
@@ -22,9 +22,6 @@ export interface Context {
   /** What REST calls need. The loaders have this same object, so they see what is set in it later. */
   callContext: CallContext;
   loaders: Loaders;
-  idempotency: Idempotency;
-  hashFriend: HashFriend;
-  rules: AccessRules;
   /** The data for log, metrics and trace. */
   record: OperationRecord;
   /** `extensions` of the response. */
