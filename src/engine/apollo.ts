@@ -41,7 +41,7 @@ export interface ApolloOptions {
   documents: DocumentStore;
   compiler: Compiler;
   limiter: OperationLimiter;
-  rates: Pick<RateLimits, 'consumeFurther' | 'consumeLate'>;
+  rates: Pick<RateLimits, 'consume' | 'consumeLate'>;
   persistedQueries: PersistedQueryStore;
   deprecatedInputs: ReturnType<typeof findDeprecatedInputs>;
   parseOptions: ParseOptions;
@@ -140,7 +140,8 @@ async function consumeAndCheck(
   if (showsCost) contextValue.extensions['cost'] = { complexity, depth, operations: units };
   const { bodyUnits = 0 } = record;
   record.bodyUnits = 0;
-  await rates.consumeFurther(caller, units + bodyUnits);
+  // Its request has consumed one already.
+  await rates.consume('operations', caller, units + bodyUnits, 1);
   if (introspects && production && !caller.scopes.has('schema:read')) {
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }

@@ -36,20 +36,16 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   const failures = windows('failures', rates.failedAuthentications);
   const keyOfAddress = createAddressKeys(failures.windowMs);
   /** No single operation is impossible: at most the whole burst is consumed at once. */
-  const consume = async (kind: Kind, limit: Windows, key: string, points: number) => {
-    if (await limit.consume(key, Math.min(points, limit.most))) return;
+  const consume = async (kind: Kind, limit: Windows, key: string, points: number, consumed = 0) => {
+    const more = Math.min(points, limit.most) - consumed;
+    if (more <= 0 || (await limit.consume(key, more))) return;
     const extensions = { retryable: true, retryAfterMs: limit.left(key).ms };
     throw requestError('RATE_LIMITED', 429, `${MESSAGES[kind]} Try again later.`, extensions);
   };
   return {
-    /** Consumes points of a caller's limit. With too few left it consumes none, and rejects with RATE_LIMITED for the client. */
-    consume: (kind: CallerKind, caller: Pick<Caller, 'key' | 'isServer'>, points = 1) =>
-      consume(kind, limitsOf(caller)[kind], caller.key, points),
-    /** Consumes the units of an operation beyond the one that its request has consumed. */
-    async consumeFurther(caller: Caller, units: number): Promise<void> {
-      const limit = limitsOf(caller).operations;
-      if (units > 1) await consume('operations', limit, caller.key, Math.min(units, limit.most) - 1);
-    },
+    /** Consumes points of a caller's limit but those `consumed` before. With too few left it consumes none: it rejects with RATE_LIMITED. */
+    consume: (kind: CallerKind, caller: Pick<Caller, 'key' | 'isServer'>, points = 1, consumed = 0) =>
+      consume(kind, limitsOf(caller)[kind], caller.key, points, consumed),
     /** Consumes units after the fact, also beyond the limit. */
     consumeLate: (caller: Caller, units: number) => limitsOf(caller).operations.change(caller.key, units),
     /**
