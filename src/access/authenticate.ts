@@ -45,13 +45,16 @@ export function createAuthentication(config: AuthConfig, options: Authentication
     return isValid ? known.caller : findClient?.(token);
   };
 
+  async function reject(rejection: Rejection, count: () => Promise<void>): Promise<never> {
+    onFailure(rejection.reason);
+    await count();
+    throw new Unauthenticated(rejection, development);
+  }
+
   async function verify(authorization: string | undefined, token: string | undefined, address: string) {
     const failure = rates.failureOf(address);
     if (!jwt || token === undefined) {
-      const reason = authorization === undefined ? 'missing' : 'malformed';
-      onFailure(reason);
-      await failure.count();
-      throw new Unauthenticated({ reason }, development);
+      return reject({ reason: authorization === undefined ? 'missing' : 'malformed' }, failure.count);
     }
     await failure.countFirst();
     const verified = await jwt.verify(token).catch((unavailable: unknown) => {
@@ -59,11 +62,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
       onFailure('keys');
       throw unavailable;
     });
-    if ('reason' in verified) {
-      onFailure(verified.reason);
-      await failure.confirm();
-      throw new Unauthenticated(verified, development);
-    }
+    if ('reason' in verified) return reject(verified, failure.confirm);
     failure.forgive();
     const expiresAt = Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS);
     remembered.set(token, { ...verified, expiresAt }, { size: token.length });

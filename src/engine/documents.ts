@@ -15,7 +15,6 @@ import { LRUCache } from 'lru-cache';
 import type { Wanted } from '../rest/decode/properties.ts';
 import { deprecatedIn } from './deprecated.ts';
 
-/** One operation of a cached document. */
 export interface CachedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;

@@ -22,7 +22,6 @@ export interface Context extends Pick<SharedContext, 'rules' | 'idempotency' | '
   /** What REST calls need. The loaders have this same object, so they see what is set in it later. */
   callContext: CallContext;
   loaders: Loaders;
-  /** The data for log, metrics and trace. */
   record: OperationRecord;
   /** `extensions` of the response. */
   extensions: Record<string, unknown>;

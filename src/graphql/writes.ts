@@ -28,7 +28,6 @@ export function userErrorAt(path: string[], problem: Problem | undefined): UserE
   return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
 }
 
-/** Sends a write of one operation. */
 export type Send<Result> = (rest: RestClient, callContext: CallContext) => Promise<Result>;
 
 /** Thrown by a write that changed nothing, because the client must correct its input. */

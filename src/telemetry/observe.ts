@@ -35,7 +35,6 @@ export interface OperationRecord {
   rejection?: object | undefined;
   /** The players that a caller with `any-player` read or changed. */
   players?: Set<string>;
-  /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
   /** How many `trackEvents` it has with an idempotency key, without one, and with the key of earlier events (nothing was sent). */
   reports?: { keyed: number; unkeyed: number; repeated: number };

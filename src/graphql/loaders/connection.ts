@@ -18,7 +18,6 @@ interface Cursor {
   friend: string | undefined;
 }
 
-/** The parent of an edge. */
 export interface ReferredFriendEdgeParent {
   node: ReferredFriend;
   /** In the whole list, counted from 0. */
