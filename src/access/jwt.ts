@@ -111,7 +111,6 @@ const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 const TYPES = ['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt'];
 
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
-const isOneOf = (texts: readonly unknown[], value: unknown) => texts.includes(value);
 
 /**
  * What jose does not check: the audience can be in any claim, several types are accepted, and a token must not live long.
@@ -124,7 +123,7 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   const types = [...TYPES, ...(type === undefined ? [] : [type.toLowerCase()])];
   const { typ = 'JWT' } = header;
   const audience = claimValue(claims, audienceClaim);
-  const isForUs = [audience].flat().some((one) => isOneOf(audiences, one));
+  const isForUs = audiences.some((one) => [audience].flat().includes(one));
   const now = Math.floor(Date.now() / 1_000);
   // jose has checked that both are numbers, which can be infinite.
   const isShort = longest === 0 || Number(exp) - Number(iat ?? now) <= longest;
