@@ -1,7 +1,7 @@
 /*
  * Fails when a folder of src/ has more lines than its budget. Run by `npm run lint`. The design's budget is 7,200 lines in total,
  * without src/generated/. The budgets below are the lines of today, or up to 25 more, so that growth is noticed; they are about
- * 2,800 lines more in total. Lower one when its folder shrinks. Raise one only in a commit that says why.
+ * 2,900 lines more in total. Lower one when its folder shrinks. Raise one only in a commit that says why.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -9,16 +9,16 @@ import { join, relative, sep } from 'node:path';
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
   '.': 635,
-  access: 833,
-  config: 1018,
-  engine: 1277,
-  graphql: 1562,
-  http: 805,
-  limits: 210,
+  access: 825,
+  config: 987,
+  engine: 1239,
+  graphql: 1556,
+  http: 788,
+  limits: 206,
   'persisted-operations': 297,
   process: 910,
-  rest: 2092,
-  telemetry: 552,
+  rest: 2083,
+  telemetry: 551,
 };
 
 const SRC = join(import.meta.dirname, '../src');

@@ -99,7 +99,7 @@ export class Queue {
     // Calls of servers have flows while at least half of the connections are in use.
     else if (this.leasedCount >= this.#size / 2)
       flow = this.#flowsOfServers.memo(`${key}\n${player}`, { context: current });
-    // Of a server that was evicted meanwhile, a flow still has the group of before, which counts all its calls.
+    // A server that was evicted has a new group; its flow still has the old one, which counts all its calls.
     const { group } = flow ?? { group: current };
     const lease: Lease = { state: 'pending', group, flow, holder };
     // The calls of a flow that wait: at most as many as still fit in the whole queue, and a quarter of it.
