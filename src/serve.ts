@@ -102,9 +102,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
         ...(pressure.isUnderPressure() ? ['overloaded'] : []),
       ],
     }),
-    /** Finishes the operations in flight. When `forced` aborts, it ends their REST calls, and then their connections. */
+    /** Finishes the operations in flight. When `forced` aborts, it ends their REST calls; their responses have 500 ms. */
     async stop(forced: AbortSignal): Promise<void> {
-      // Responses say what is known of their writes. A read can be in its last retries.
       const closeNow = () => rest.close().finally(() => setTimeout(() => app.server.closeAllConnections(), 500));
       forced.addEventListener('abort', closeNow, { once: true });
       if (forced.aborted) void closeNow();
