@@ -2,7 +2,7 @@
 monaco.editor.onDidCreateEditor((editor) =>
   editor.updateOptions({ fontSize: 13, lineDecorationsWidth: 4, wordWrap: 'on' }),
 );
-YogaGraphiQL.renderYogaGraphiQL(root, {
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   endpoint: '/graphql',
   title: 'Referral gateway',
   logo: '<svg viewBox="0 0 40 40" aria-hidden="true"><path d="M4 20h12l14-9M16 20l14 9" stroke="#2f7d5b" stroke-width="4" fill="none"/></svg>',

@@ -43,7 +43,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
     throw requestError('RATE_LIMITED', 429, `${MESSAGES[kind]} Try again later.`, extensions);
   };
   return {
-    /** Consumes points of a caller's limit but those `consumed` before. With too few left it consumes none: it rejects with RATE_LIMITED. */
+    /** Consumes points of a caller's limit, less those `consumed` before. With too few left, it consumes none and rejects (RATE_LIMITED). */
     consume: (kind: CallerKind, caller: Pick<Caller, 'key' | 'isServer'>, points = 1, consumed = 0) =>
       consume(kind, limitsOf(caller)[kind], caller.key, points, consumed),
     /** Consumes units after the fact, also beyond the limit. */
