@@ -1,5 +1,5 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, fetch as fetchWith, Pool } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
@@ -64,7 +64,8 @@ export function tunnelled(
   const toProxy: buildConnector.connector = (to, done) => connect({ ...to, servername }, done);
   const proxy = new Pool(new URL(uri).origin, { connect: toProxy, headersTimeout: timeoutMs });
   const open = async (to: buildConnector.Options) => {
-    const path = `${to.hostname}:${to.port || (to.protocol === 'https:' ? 443 : 80)}`;
+    const name = isIPv6(to.hostname) ? `[${to.hostname}]` : to.hostname;
+    const path = `${name}:${to.port || (to.protocol === 'https:' ? 443 : 80)}`;
     const { socket, statusCode } = await proxy.connect({ path, headers: { ...headers, host: `${to.host}` } });
     // undici's type is wider: what it returns is the socket of its connection to the proxy.
     if (statusCode === 200 && socket.readableLength === 0) return socket as Socket;

@@ -8,16 +8,16 @@ import { join, relative, sep } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 635,
-  access: 825,
-  config: 987,
+  '.': 636,
+  access: 826,
+  config: 988,
   engine: 1239,
   graphql: 1556,
   http: 788,
   limits: 206,
   'persisted-operations': 297,
   process: 910,
-  rest: 2083,
+  rest: 2084,
   telemetry: 551,
 };
 

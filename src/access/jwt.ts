@@ -126,7 +126,8 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   const isForUs = audiences.some((one) => [audience].flat().includes(one));
   const now = Math.floor(Date.now() / 1_000);
   // jose has checked that both are numbers, which can be infinite.
-  const isShort = longest === 0 || Number(exp) - Number(iat ?? now) <= longest;
+  const lifetime = Number(exp) - Number(iat ?? now);
+  const isShort = Number.isFinite(lifetime) && (longest === 0 || lifetime <= longest);
   const scopes = scopeClaim(claims, config) ?? { name: 'scope', path: ['scope'] };
   const check = (reason: TokenReason, claim: string, value: unknown, ok: boolean, expected: string) => {
     const isPersonal = claim === player.name || value === claims['sub'];
@@ -135,7 +136,7 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   return [
     check('audience', audienceClaim.name, audience, isForUs, audiences.join(', ')),
     check('type', 'typ', typ, types.includes(String(typ).toLowerCase()), types.join(', ')),
-    check('lifetime', 'exp', exp, isShort, `at most ${longest} seconds after iat`),
+    check('lifetime', 'exp', exp, isShort, longest === 0 ? 'a time' : `at most ${longest} seconds after iat`),
     check('lifetime', 'iat', iat, Number(iat ?? now) <= now + LEEWAY_SECONDS, `at most ${now}`),
     ...config.JWT_REQUIRE.map(({ claim, value }) => {
       const found = claimValue(claims, claim);

@@ -120,7 +120,7 @@ export function unavailable(afterMs: number): ClientError {
   return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
 
-/** A response with a key set, for jose, which refuses one with anything but objects. Throws if all keys are private (`d`) or unusable. */
+/** A response with the keys of a set that are not private (`d`), for jose. Throws if none of them can be imported. */
 async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: Headers): Promise<Response> {
   // Not jose's AbortSignal.timeout: on Node 20 it can be collected before the whole body has arrived.
   const controller = new AbortController();
@@ -141,7 +141,7 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
     if (!Array.isArray(set?.keys) || set.keys.length === 0) {
       throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
     }
-    const keys = set.keys.filter(isJson).map(forVerifying);
+    const keys = set.keys.filter((key: unknown) => isJson(key) && key['d'] === undefined).map(forVerifying);
     if (!keys.some(isPublicKey)) throw new Error('none of its keys is a public key that can be imported');
     return Response.json({ keys });
   } finally {
@@ -162,7 +162,7 @@ function forVerifying({ ext: _, key_ops: uses, ...key }: Json): Json {
 
 function isPublicKey(key: JsonWebKey): boolean {
   try {
-    return key.d === undefined && createPublicKey({ key, format: 'jwk' }).type === 'public';
+    return createPublicKey({ key, format: 'jwk' }).type === 'public';
   } catch {
     return false;
   }

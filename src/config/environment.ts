@@ -65,7 +65,7 @@ const textOf = (name: string, text: string) =>
 export function summarize(values: Values, given: NodeJS.ProcessEnv) {
   const secrets = ALSO_IN_FILES.flatMap((name) => (given[name] ? [[name, fingerprint(given[name])] as const] : []));
   const settings = Object.entries(VARIABLES.shape).flatMap(([name, form]) => {
-    // All secrets have the same JSON.
+    // The JSON of a secret is always `{}`: it cannot be compared with that of a default.
     const json = ALSO_IN_FILES.includes(name) ? undefined : JSON.stringify(Object(values)[name]);
     const isDefault = json !== undefined && json === JSON.stringify(form.parse(undefined));
     return given[name] === undefined || isDefault ? [] : [[name, textOf(name, given[name])] as const];
@@ -96,8 +96,9 @@ export function misspelt(given: NodeJS.ProcessEnv): string[] {
     if (given['REDIS_URL'] && OF_PLATFORMS.test(name)) return [];
     // Of the same family: REST_URL is not REDIS_URL.
     const [family = ''] = FAMILIES.exec(name) ?? [];
-    const kin = known.filter((one) => one.startsWith(family));
-    const meant = near ?? suggestionList(name, kin)[0];
+    const kin = known.filter((one) => one.startsWith(family)).map((one) => one.slice(family.length));
+    const [other] = suggestionList(name.slice(family.length), kin);
+    const meant = near ?? (other && family + other);
     return `${name}: is no setting${meant ? `; did you mean ${meant}?` : '; docs/configuration.md has all of them'}`;
   });
 }

@@ -103,9 +103,9 @@ export const flag = wordOf(['true', 'false'])
   .describe('`true`, `false`');
 
 const anyUrl = z
-  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
-  .transform((given) => new URL(given))
-  .refine(({ href }) => !/^\w+:\/\/(?:https?\/\/|[^/]*,|.*,\s*https?:)/.test(href), 'must be one URL');
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://', abort: true })
+  .refine((given) => !/^\w+:\/\/(?:https?:?\/\/|[^/?#]*,|[^?#]*[\s,;]https?:)/i.test(given), 'must be one URL')
+  .transform((given) => new URL(given));
 
 /** Some providers name the application or the policy in the query. */
 export const keySetUrl = anyUrl

@@ -55,7 +55,7 @@ export function memory() {
   const limit = Math.round(process.constrainedMemory() / MB);
   // Without a limit, Linux reports a number that no machine has.
   const memoryMb = limit > 0 && limit < 2 ** 30 ? limit : undefined;
-  const option = `NODE_OPTIONS=--max-old-space-size=${Math.round(limit * 0.75)}`;
+  const option = `NODE_OPTIONS=--max-old-space-size=${Math.round(limit * 0.6)}`;
   const isAbove = memoryMb !== undefined && heapMb > memoryMb * 0.9;
   const warnings = isAbove ? [`the heap limit is above 90 % of the memory of the container: set ${option}`] : [];
   return { heapMb, memoryMb, warnings };

@@ -13,7 +13,7 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   /** The `code` in the body of the response. Its message is not kept: it can contain personal data. */
   readonly serviceCode: number | undefined;
-  /** Whether the gateway itself refused: the breaker is open, too many calls wait, or there is no memory for the response. */
+  /** Whether the gateway itself refused: the breaker is open, too many calls wait, memory is short, or it ends. */
   readonly skipped: boolean = false;
 
   /** @param message Names the call by method and path template; never contains a key, an id or a URL. */
@@ -64,8 +64,9 @@ export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
   const code = 'code' in cause && cause.code;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return timedOut(endpoint, cause);
   const [, refusal] = /^Proxy response \(([\w ]+)\)/.exec(cause.message) ?? [];
+  const skipped = code === 'UND_ERR_DESTROYED';
   const problem = refusal ? `the egress proxy responded ${refusal}` : 'the connection failed';
   return code === 'UND_ERR_INVALID_ARG'
     ? new UpstreamError('UPSTREAM_MISCONFIGURED', `${endpoint.name}: the request cannot be written`, { cause })
-    : new UpstreamError('UPSTREAM_UNAVAILABLE', `${endpoint.name}: ${problem}`, { cause, retryable: true });
+    : new UpstreamError('UPSTREAM_UNAVAILABLE', `${endpoint.name}: ${problem}`, { cause, retryable: true, skipped });
 }

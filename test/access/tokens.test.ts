@@ -173,6 +173,16 @@ describe('with a key set', () => {
   ])('refuses %s', async (_name, request) => expectRefused(ask(gateway, request)));
 });
 
+test('with JWT_MAX_LIFETIME_S=0 a token may live long, and not without an end', async () => {
+  const signer = secretSigner();
+  const gateway = await gatewayWith({ ...signer.env, JWT_MAX_LIFETIME_S: '0' });
+  await expectLetIn(bearer(gateway, token(signer, { exp: now() + 1e9 })));
+  const endless = (name: string, value: string) =>
+    JSON.stringify(claims({ iat: now() })).replace(new RegExp(`"${name}":\\d+`), `"${name}":${value}`);
+  for (const text of [endless('exp', '1e999'), endless('iat', '-1e999')])
+    await expectRefused(bearer(gateway, signed(signer, header(signer), text)));
+});
+
 test('a remembered token is refused once it has expired, with the leeway of a minute', async () => {
   const signer = secretSigner();
   const gateway = await gatewayWith(signer.env);
@@ -313,6 +323,14 @@ describe('a key set', () => {
     const shared = { ...secretSigner(), kid: 'shared' };
     keys.serve([{ kty: 'oct', kid: 'shared', alg: 'HS256', k: Buffer.from(shared.verifying).toString('base64url') }]);
     await expectRefused(bearer(await start(), token(shared)));
+  });
+
+  test('says which keys it has to a token of a private key in it, and does not verify by that', async () => {
+    keys.serve((_, response) => response.end(JSON.stringify({ keys: [first.jwk, { ...second.jwk, d: 'AQAB' }] })));
+    const gateway = await start();
+    await expectLetIn(bearer(gateway, token(first)));
+    await expectRefused(bearer(gateway, token(second)));
+    expect(gateway.logged()).toMatch(/a token names the key .*second.*; the key set has .*first/);
   });
 
   const set = JSON.stringify({ keys: [first.jwk] });

@@ -130,7 +130,7 @@ function expectUnusable(name: string, problem: string, values: string[]): void {
 /** Variables that cannot be used, each alone: what the report says, and the values. */
 const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
-  REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example | https://a.example/,https://b.example/ | https://https://rewards.example | http://http://localhost:4100/
+  REST_BASE_URL | must be one URL | https://a.example,https://b.example | https://a.example,b.example | https://a.example/,https://b.example/ | https://a.example/x, https://b.example | https://a.example/x https://b.example | https://a.example/x;HTTPS://b.example | https://https://rewards.example | http://http://localhost:4100/
   REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/ | https://rewards.example/api/v3.0/integrations | https://rewards.example/API/V3.0/integrations/player
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db | redis://127.0.0.1?db=one

@@ -103,7 +103,7 @@ test('the line "ready" says what runs: version, settings that are not the defaul
 test('a container that is smaller than the heap may get is a warning of --check and of the start', async () => {
   const small = 'data:text/javascript,process.constrainedMemory = () => 2 ** 27';
   const warning =
-    /^the heap limit is above 90 % of the memory of the container: set NODE_OPTIONS=--max-old-space-size=96$/;
+    /^the heap limit is above 90 % of the memory of the container: set NODE_OPTIONS=--max-old-space-size=77$/;
   const NODE_OPTIONS = `--import "${small.replaceAll(' ', '%20')}"`;
   const { stdout } = run(['--check'], { NODE_OPTIONS, REST_BASE_URL: 'http://127.0.0.1:1' });
   expect(stdout).toMatch(/^heap limit: \d+ MB; memory of the container: 128 MB$/m);

@@ -7,7 +7,7 @@ import { connect, createServer, type Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
-import { proxyFor } from '../../src/egress-proxy.ts';
+import { fetchFor, proxyFor } from '../../src/egress-proxy.ts';
 import { atEnd, newFile, newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { spawnProcess, startProcess } from '../kit/process.ts';
@@ -61,6 +61,14 @@ test.each([
   expect(line.reason).toContain(`the egress proxy responded ${response}`);
   // At most three attempts of each.
   expect(toService.asked).toBeLessThanOrEqual(6);
+});
+
+test('an IPv6 address of a service or a key server is in brackets for a proxy', async () => {
+  const proxy = await startEgressProxy(() => Number(new URL(upstream.url).port));
+  const urls = ['http://[2001:db8::1]:8080', 'http://[2001:db8::2]:8443/keys', 'http://[2001:db8::3]/'];
+  const through = loadConfig({ HTTP_PROXY: proxy.host }).rest.proxy;
+  for (const url of urls) await fetchFor(new URL(url), through)(url).catch(() => undefined);
+  expect(proxy.seen).toEqual(['1]:8080', '2]:8443', '3]:80'].map((end) => `CONNECT [2001:db8::${end}`));
 });
 
 test('a proxy that accepts connections and says nothing is named in the log; of a write, nothing was done', async () => {

@@ -279,6 +279,17 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     }
   });
 
+  test('a Redis that takes more than half of REDIS_TIMEOUT_MS for a response counts as reachable', async () => {
+    const redis = await startRedis();
+    const proxy = await startProxy(redis.port);
+    const env = { REDIS_URL: `redis://${proxy.host}/0`, REDIS_TIMEOUT_MS: '3000' };
+    const gateway = await start(env);
+    proxy.delay(1_000);
+    for (const n of [1, 2]) expect((await track(gateway, `slow-${n}`)).codes).toEqual([]);
+    expect((await gateway.page('/metrics')).text).toContain('\ngateway_redis_up 1');
+    expect(gateway.log().filter(isLost)).toEqual([]);
+  });
+
   test('while Redis pauses for 80 ms, no event with a key is refused', async () => {
     const { redis, gateway } = await startBoth();
     const client = new Redis(redis.port);
