@@ -15,7 +15,7 @@ const BUDGETS = {
   graphql: 1556,
   http: 788,
   limits: 206,
-  'persisted-operations': 297,
+  'persisted-operations': 300,
   process: 910,
   rest: 2084,
   telemetry: 551,

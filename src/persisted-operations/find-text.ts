@@ -50,7 +50,7 @@ export function createPersistedOperations(
 
   return {
     /** How many operations the manifest lists. */
-    count: byId.size,
+    count: fileOf.size,
     /** The name of the manifest file that lists a text; undefined for a text that none lists. */
     manifestOf: (text: string) => fileOf.get(text),
     /**

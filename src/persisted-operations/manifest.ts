@@ -1,4 +1,5 @@
 /* The files in which clients' tools list the operations of an application. docs/persisted-operations.md has the tools and their formats. */
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type GraphQLSchema, Kind, parse, validate } from 'graphql';
@@ -18,9 +19,9 @@ export interface ManifestCheck {
 }
 
 /**
- * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`: the texts by their ids without the prefix `sha256:`, the name of the
- * last file that lists each text, and the names of the operations in them. The same operation may be in several files. Throws a
- * ConfigError for a file that cannot be used, an id with two texts, and an operation that does not fit the schema.
+ * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`: the texts by their ids without the prefix `sha256:` and by their
+ * hashes, which automatic persisted queries have; the last file that lists each text; the names of the operations. Several files may
+ * have the same operation. Throws a ConfigError for a file that cannot be used, an id with two texts, and an invalid operation.
  */
 export function readManifest(paths: readonly string[], check: ManifestCheck) {
   const byId = new Map<string, string>();
@@ -47,7 +48,9 @@ export function readManifest(paths: readonly string[], check: ManifestCheck) {
       for (const name of found) names.add(name);
     }
   }
-  if (problems.length === 0) return { byId, names, fileOf };
+  const byHash = [...fileOf.keys()].map((text): [string, string] => [hash('sha256', text), text]);
+  // The ids of files come first.
+  if (problems.length === 0) return { byId: new Map([...byHash, ...byId]), names, fileOf };
   const more = problems.length - MAX_REPORTED;
   throw new ConfigError([...problems.slice(0, MAX_REPORTED), ...(more > 0 ? [`and ${more} more`] : [])]);
 }

@@ -62,6 +62,7 @@ describe('enforce', () => {
     ['a listed id with variables that are a text', { id: ID, variables: '{"id":"p1"}' }, bad],
     ['a listed text', { query: READ, variables }, runs],
     ['a listed text with its hash, not its listed id', { query: COUPONS, ...apollo(sha256(COUPONS)) }, runsPartly],
+    ['the hash of a listed text, not its listed id', apollo(sha256(COUPONS)), runsPartly],
     ['a listed text with a number of its own as id', { id: 1, query: READ, variables }, runs],
     ['a listed text with a listed id of another as id', { id: 'coupons-1', query: READ, variables }, bad],
     ['a listed text under another hash', { query: READ, ...apollo(sha256(COUPONS)) }, bad],
@@ -135,6 +136,17 @@ test('with off, the ids of a manifest run, and so does every other operation', a
   const byId = await post(both.gateway.url, { documentId: 'the-id', variables }, app);
   expect(byId.data).toEqual({ player: { id: 'p1' } });
   expect((await post(both.gateway.url, { query: UNLISTED }, app)).data).toEqual({ me: { id: 'p1' } });
+});
+
+test.each(['off', 'log'])('with %s, the hash of a listed text is known, whatever its id is', async (mode) => {
+  const both = await start(mode);
+  expect((await post(both.gateway.url, apollo(sha256(COUPONS)), app)).codes).toEqual(['FORBIDDEN']);
+  expect(both.gateway.logged()).not.toContain('would refuse');
+});
+
+test('an id of a file comes before the hash of another text', async () => {
+  const both = await start('enforce', put({ [sha256(MINE)]: READ, mine: MINE }));
+  expect((await post(both.gateway.url, { documentId: sha256(MINE), variables }, app)).data).toHaveProperty('player');
 });
 
 /** What each tool writes for READ, and what its client sends. */
