@@ -96,6 +96,13 @@ describe('a player', () => {
     });
   });
 
+  test('has null, without a warning, for an empty text', () => {
+    const names = ['displayName', 'email', 'zip', 'tags', 'custom', 'totalSpent', 'dateOfBirth'];
+    const decoded = ofAttributes(Object.fromEntries(names.map((name) => [name, ''])));
+    expect(decoded).toEqual({ ...Object.fromEntries(names.map((name) => [name, undefined])), warnings: [] });
+    expect(ofAttributes({ tags: [] })).toMatchObject({ tags: [], warnings: [] });
+  });
+
   test('has tags from a text or a list', () => {
     expect(ofAttributes({ tags: 'a, b ,,c,' })).toMatchObject({ tags: ['a', 'b', 'c'], warnings: [] });
     expect(ofAttributes({ tags: ['a', ' b ', 3] })).toMatchObject({ tags: ['a', 'b', '3'], warnings: [] });

@@ -138,7 +138,7 @@ export function shape<Properties>(
     const decoded = { ...choice.absent };
     for (const { property, decode, wire, member } of choice.chosen) {
       const given = from[wire];
-      if (given !== undefined) decoded[property] = decode(given, member, warn, wanted);
+      if (!isAbsent(given)) decoded[property] = decode(given, member, warn, wanted);
     }
     return decoded;
   };
@@ -167,7 +167,7 @@ const list = optional<readonly unknown[]>('wrong-type', (value) => {
 
 /** A list of texts; a single text is a list of one. */
 export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
-  if (typeof value === 'string') return value === '' ? [] : [value];
+  if (typeof value === 'string') return [value];
   return listOf(text)(value, member, warn);
 }
 
