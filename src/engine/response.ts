@@ -167,7 +167,8 @@ function describe({ message, extensions }: GraphQLFormattedError) {
   const short = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
   const hasTooManyTokens = /contains more that \d+ tokens/.test(message);
   const limit = hasTooManyTokens ? { code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } : {};
-  return { message: short, extensions: { ...shown, ...limit } };
+  // Cutting can halve a surrogate pair, which is no text.
+  return { message: short.toWellFormed(), extensions: { ...shown, ...limit } };
 }
 
 /** Apollo Server's codes for mistakes in a request. Their messages contain nothing internal. */

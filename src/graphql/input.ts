@@ -102,7 +102,7 @@ function memberProblems(path: string[], members: object, problemOf: (value: unkn
     if (value === undefined) continue;
     const problem = (name === '' ? EMPTY : textProblem(name)) ?? problemOf(value);
     // Without a problem no path is made: there can be thousands of members.
-    if (problem) problems.push(...userErrorAt([...path, name.slice(0, 60)], problem));
+    if (problem) problems.push(...userErrorAt([...path, name.slice(0, 60).toWellFormed()], problem));
     if (problems.length === MAX_PROBLEMS) break;
   }
   return problems;

@@ -142,6 +142,14 @@ describe('input of mutations', () => {
     expect(upstream.calls()).toEqual([]);
   });
 
+  test.each([0, 1])('a message or a path that is cut has no half of a surrogate pair: %d', async (shift) => {
+    const long = text(shift) + '😀'.repeat(300);
+    const [problem] = await write(track({ name: 'a', metadata: { [long]: true } }));
+    expect(problem.field.at(-1).isWellFormed()).toBe(true);
+    const { errors } = await gateway.query('query ($id: ID!) { player(playerUniqueId: $id) { id } }', { id: [long] });
+    expect([errors[0]?.message.length, errors[0]?.message.isWellFormed()]).toEqual([501, true]);
+  });
+
   test('at most 50 problems of an input are reported', async () => {
     expect(await write(track(...Array(60).fill({ name: ' ' })))).toHaveLength(50);
   });

@@ -18,6 +18,8 @@ function withWarnings<Decoded>(decode: (warn: properties.Warn) => Decoded): [Dec
 
 test.each<[Decoder, value: unknown, decoded: unknown]>([
   ['text', 12.5, '12.5'],
+  ['text', 'Ada \ud83d', 'Ada \ufffd'],
+  ['url', 'https://a.example/\ud83d', 'https://a.example/\ufffd'],
   ['number', '-12.50', -12.5],
   ['number', ' 1e3 ', 1000],
   ['number', `1.${'0'.repeat(62)}`, 1],
@@ -60,7 +62,7 @@ test.each<[Decoder, warning: string, values: unknown[]]>([
   ['text', 'wrong-type', [true, ['a'], 2 ** 53, Number.POSITIVE_INFINITY]],
   ['number', 'wrong-type', [false, '0x10', 'Infinity', '12,5', '1e999', `1.${'0'.repeat(63)}`, '-9007199254740993.0']],
   ['int', 'wrong-type', [2147483648, '9007199254740993', 7.5]],
-  ['identifier', 'wrong-type', [2 ** 53, 1.5, true]],
+  ['identifier', 'wrong-type', [2 ** 53, 1.5, true, 'p1\udc00']],
   ['boolean', 'wrong-type', ['yes', 1]],
   ['url', 'bad-url', [...UNSAFE, '/relative', '//a.example', 'https://', 7, `https://a.example/${'x'.repeat(2_048)}`]],
   ['dateTime', 'undecodable-date', [1746057600000, '9999-12-31T23:59-01', ...NO_DAYS]],
@@ -124,6 +126,11 @@ describe('a player', () => {
     const decoded = ofAttributes({ custom });
     expect(JSON.stringify(decoded.custom)).toBe('{"a":"x","b":2,"__proto__":"p","constructor":"q"}');
     expect(decoded.warnings).toEqual(Array(2).fill('wrong-type playerAttributes.custom'));
+  });
+
+  test('has no half of a surrogate pair in its tags and custom attributes', () => {
+    const decoded = ofAttributes({ tags: 'a\ud83d,b', custom: { 'c\ud83d': 'd\udc00' } });
+    expect(decoded).toEqual({ tags: ['a\ufffd', 'b'], custom: { 'c\ufffd': 'd\ufffd' }, warnings: [] });
   });
 
   test('has custom attributes of at most 16 KB of JSON, of 10,000 properties: what does not fit is left out', () => {

@@ -94,7 +94,7 @@ function custom(value: unknown, member: string, warn: d.Warn): Record<string, st
     const bytes = isValue ? Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1 : 0;
     if (isValue && bytes <= left) {
       left -= bytes;
-      kept.push([name, attribute]);
+      kept.push([name.toWellFormed(), typeof attribute === 'string' ? attribute.toWellFormed() : attribute]);
     } else if (attribute !== null) warn(isValue ? 'too-long' : 'wrong-type', member);
   }
   return Object.fromEntries(kept);

@@ -32,7 +32,8 @@ const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Text; a number becomes text, unless it was rounded: as a code it would be that of another coupon. */
 export function text(value: unknown, member: string, warn: Warn): string | undefined {
-  if (typeof value === 'string') return value;
+  // Half of a surrogate pair is no text: strict readers of JSON refuse the whole response for it.
+  if (typeof value === 'string') return value.toWellFormed();
   if (isExactNumber(value)) return String(value);
   if (value !== undefined && value !== null) warn('wrong-type', member);
   return undefined;
@@ -47,9 +48,9 @@ export function playerText(value: unknown, member: string, warn: Warn): string |
   return decoded.slice(0, MAX_PLAYER_TEXT).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** An identifier: text, or a whole number that JSON carried exactly. */
+/** An identifier: text without half of a surrogate pair, or a whole number that JSON carried exactly. */
 export const identifier = optional('wrong-type', (value) =>
-  typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : undefined,
+  Number.isSafeInteger(value) || (typeof value === 'string' && value.isWellFormed()) ? String(value) : undefined,
 );
 
 /** A finite number, or text that is one. */
@@ -90,7 +91,7 @@ const UNSAFE_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vb
 export const url = optional('bad-url', (value) => {
   if (typeof value !== 'string' || value.length > MAX_URL_LENGTH || !URL.canParse(value)) return undefined;
   // The parser ignores white space inside and around a scheme, as browsers do.
-  return UNSAFE_SCHEMES.has(new URL(value).protocol) ? undefined : value;
+  return UNSAFE_SCHEMES.has(new URL(value).protocol) ? undefined : value.toWellFormed();
 });
 
 /** The enum value of one of the wire names, in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
@@ -167,7 +168,7 @@ const list = optional<readonly unknown[]>('wrong-type', (value) => {
 
 /** A list of texts; a single text is a list of one. */
 export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
-  if (typeof value === 'string') return [value];
+  if (typeof value === 'string') return [value.toWellFormed()];
   return listOf(text)(value, member, warn);
 }
 
