@@ -1,6 +1,6 @@
 import { isObject, parsed } from './errors.ts';
 import { isKeyed, type Variables, withKeys } from './idempotency.ts';
-import { hasData, type Sending, testMode } from './retry.ts';
+import { type Sending, testMode } from './retry.ts';
 import { type Init, type Received, responseOf, type Sender, send } from './send.ts';
 import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Input } from './token.ts';
 
@@ -114,8 +114,9 @@ export function createOperationSend(
       call.at = Date.now();
       if (call.isFailed || kind === 'keyed') failures.push(call);
     };
-    // Also after a final error: when the gateway does not know a hash, the text follows, with the same key.
-    sent.then(({ response }) => hasData(response) || keep(), keep);
+    // Also after a final error: when the gateway does not know a hash, the text follows, with the same key. Also when one of two
+    // writes failed: if both are sent again, the other is not done a second time.
+    sent.then(({ response: { data } }) => (data && !Object.values(data).includes(null)) || keep(), keep);
     return sent;
   };
 }

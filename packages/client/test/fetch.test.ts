@@ -523,6 +523,22 @@ test('an event by its text that got no response has the same key when the librar
   expect([new Set(keys.slice(0, 4)).size, new Set(keys.slice(4)).size, new Set(keys).size]).toEqual([1, 1, 2]);
 });
 
+test('of two events, the one that was counted keeps its key when both are sent again because the other was not', async () => {
+  upstream.on('POST /event', { status: 429 }, 'usual');
+  const [first, second] = ['open_wallet', 'close_wallet'].map((name) => ({ ...ME, events: [{ name }] }));
+  const both = {
+    query: `mutation Both($first: TrackEventsInput!, $second: TrackEventsInput!) {
+      one: trackEvents(input: $first) { eventNames } two: trackEvents(input: $second) { eventNames }
+    }`,
+    variables: { first, second },
+  };
+  const own = createFetch({ token: valid });
+  const { data, errors } = await (await own(url, post(both))).json();
+  expect([data, errors]).toMatchObject([{ one: null, two: {} }, [{ extensions: { retryable: true } }]]);
+  expect((await (await own(url, post(both))).json()).errors).toBeUndefined();
+  expect(events()).toBe(3);
+});
+
 test('an event that was lost, and is refused when it comes again soon, has the outcome UNKNOWN', async () => {
   const error = { message: 'No', extensions: { code: 'FORBIDDEN', outcome: 'NOT_DONE', retryable: false } };
   const lost = () => Promise.reject(new TypeError('lost'));
