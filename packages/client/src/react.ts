@@ -20,6 +20,8 @@ export function useHealing(error: unknown, refetch: () => unknown): void {
       if (!latest.isAsking) latest.attempt = 0;
       return undefined;
     }
+    // The read is over when there is an error again.
+    latest.isAsking = false;
     const abort = new AbortController();
     // Apollo Client has no error while it reads again: that does not begin the pauses anew.
     if (Math.abs(Date.now() - latest.askedAt) > SOON_MS) latest.attempt = 0;
@@ -28,11 +30,10 @@ export function useHealing(error: unknown, refetch: () => unknown): void {
       latest.attempt += 1;
       latest.askedAt = Date.now();
       latest.isAsking = true;
-      try {
-        await latest.refetch();
-      } finally {
-        latest.isAsking = false;
-      }
+      const reading = latest.refetch();
+      await reading;
+      // That of urql returns nothing, long before the read is over.
+      latest.isAsking = reading === undefined;
       return latest;
     };
     void heal({ errors: latest.error, again, signal: abort.signal }, latest.attempt + 1);

@@ -258,6 +258,31 @@ test('with `useHealing`, a missing part appears by itself, however often it is a
   await screen.see('coupons 10');
 });
 
+test('the pauses of `useHealing` grow, though urql has no error while it reads again', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+  let asked = 0;
+  const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true };
+  const fetch: typeof globalThis.fetch = async () => {
+    asked += 1;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const player = { __typename: 'Player', id: 'p1', referralLink: null, attributes: null, coupons: null };
+    return Response.json({
+      data: { player },
+      errors: [{ message: 'Not now.', path: ['player', 'coupons'], extensions }],
+    });
+  };
+  const children = createElement(HealedCoupons);
+  const screen = await render(createElement(Provider, { value: connect({ fetch }), children }));
+  for (let second = 0; second < 120; second += 1) {
+    jest.advanceTimersByTime(1_000);
+    let turns = 0;
+    await screen.shows(() => ++turns > 3);
+  }
+  jest.useRealTimers();
+  // After 2, 4, 8, 16 and 32 s, each with up to a half more.
+  expect(asked).toBe(6);
+});
+
 test('a persisted document of gql.tada is sent by its id alone', async () => {
   const [[id = '', text = ''] = []] = Object.entries<string>(JSON.parse(readFileSync(MANIFEST, 'utf8')));
   expect(id).toBe(`sha256:${createHash('sha256').update(text).digest('hex')}`);
