@@ -45,6 +45,8 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
     // Totals alone: the list is what it was before.
     if (!all) return { ...list, ...more, ...(!list?.edges && pageInfo && { pageInfo }) };
     const known = list?.edges ?? [];
+    // Without `pageInfo`, a page that is not full is the last one.
+    const hasMore = pageInfo?.hasNextPage ?? all.length >= (args?.['first'] ?? DEFAULT_FIRST);
     const last = all.pop();
     if (last) all.push(pageInfo?.endCursor ? { ...last, cursor: pageInfo.endCursor } : last);
     const after = args?.['after'];
@@ -56,7 +58,7 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
     const end = start + page.length;
     // What follows a page stays when the page was known already.
     const isKnown = page.every((edge, index) => nameOf(edge) === nameOf(known[start + index]));
-    const further = isKnown && pageInfo?.hasNextPage !== false ? known.slice(end) : [];
+    const further = isKnown && hasMore ? known.slice(end) : [];
     const length = end + further.length;
     const asked = after == null ? (args?.['first'] ?? DEFAULT_FIRST) : 0;
     const isGrown = after != null || further.length > 0;

@@ -628,6 +628,22 @@ test('a coupon can have no collections, and a collection in the place of another
   expect(client.readQuery({ query: whole })).toBeNull();
 });
 
+test('a list that is read without `pageInfo` gets shorter when its last friends are deleted', async () => {
+  const query = gql`query { player(playerUniqueId: "p1") { id referredFriendsConnection { nodes { id } } } }`;
+  const listOf = (...ids: string[]) => {
+    const nodes = ids.map((id) => ({ __typename: 'ReferredFriend', id }));
+    const referredFriendsConnection = { __typename: 'ReferredFriendConnection', nodes };
+    return { player: { __typename: 'Player', id: 'p1', referredFriendsConnection } };
+  };
+  const lists = [listOf('a', 'b', 'c'), listOf('a', 'b'), listOf()];
+  const left = [...lists];
+  const client = connect({ fetch: async () => Response.json({ data: left.shift() }), token: undefined });
+  for (const list of lists) {
+    const { data } = await client.query({ query, fetchPolicy: 'network-only' });
+    expect(data).toEqual(list);
+  }
+});
+
 test('a list begins anew when its first page is another one', async () => {
   const { client, screen, names } = await watchFriends();
   const data = structuredClone(client.readQuery(WITH_FRIENDS));
