@@ -102,8 +102,8 @@ export function createClient({ url, persisted, ...options }: ClientOptions): Cli
         failure = undefined;
         const last = outline;
         shown = { data: withParts(shown, data, errors, true), errors };
-        // What a screen can tell of a result: the data, and which parts have errors.
-        outline = JSON.stringify([shown.data, errors.map(({ path }) => path)]);
+        // What a screen can tell of a result: the data, which parts have errors, and whether these parts can still come.
+        outline = JSON.stringify([shown.data, errors.map(({ path, retryable }) => [path, retryable])]);
         if (!signal?.aborted && outline !== last) onResult(shown);
         return errors;
       };

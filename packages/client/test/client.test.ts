@@ -130,6 +130,19 @@ describe('watch', () => {
     expect(sent).toHaveLength(3);
   });
 
+  test('says when a part that was awaited will never be there', async () => {
+    const errorOf = (code: string, retryable: boolean) =>
+      Response.json({
+        data: { player: { id: 'p1', coupons: null } },
+        errors: [{ message: code, path: ['player', 'coupons'], extensions: { code, retryable } }],
+      });
+    const responses = [errorOf('UPSTREAM_UNAVAILABLE', true), errorOf('FORBIDDEN', false)];
+    const fetch = async () => responses.shift() ?? Response.error();
+    const shown: unknown[] = [];
+    await connect({ fetch }).watch(MobileScreenDocument, ME, ({ errors }) => shown.push(errors[0]?.code));
+    expect(shown).toEqual(['UPSTREAM_UNAVAILABLE', 'FORBIDDEN']);
+  });
+
   test('resolves when its signal aborts, also when what draws it then throws', async () => {
     const abort = new AbortController();
     const draw = () => {
