@@ -36,8 +36,8 @@ export function isKeyed(variables: Variables, text = ''): boolean {
   return inputs.length > 0 && inputs.every(isEventsInput) && !/(\binput\s*:|=)\s*\{/.test(text);
 }
 
-/** A `TrackEventsInput`: no other input of the schema has `events`. `EventMetadata` can have a list of texts of this name. */
+/** A `TrackEventsInput`: no other input of the schema has `events`; in a supergraph, one of another service can have them. */
 function isEventsInput(value: unknown): value is { events: unknown[]; idempotencyKey?: unknown } {
-  const { events } = Object(value);
-  return Array.isArray(events) && events.every(isObject);
+  const { events, playerUniqueId } = Object(value);
+  return playerUniqueId != null && Array.isArray(events) && events.every(isObject);
 }

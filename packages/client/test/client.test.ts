@@ -367,6 +367,17 @@ describe('events', () => {
     expect(keys).toEqual(['abc', expect.any(String), 'abc', keys[1]]);
   });
 
+  test('give no key to the events of another service of a supergraph', async () => {
+    const variables = { input: { calendar: 'c1', events: [{ at: '2030-01-01' }] } };
+    const bodies: unknown[] = [];
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      bodies.push(JSON.parse(String(init?.body)).variables);
+      return Response.json({ data: { addEvents: true } });
+    };
+    await connect({ fetch }).request('mutation ($input: CalendarInput!) { addEvents(input: $input) }', variables);
+    expect(bodies).toEqual([variables]);
+  });
+
   test('keep their metadata, whatever its names are', async () => {
     const text = `mutation ($metadata: EventMetadata!) {
       trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a", metadata: $metadata }] }) { eventNames }
