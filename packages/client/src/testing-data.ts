@@ -1,4 +1,4 @@
-import { type GraphQLResolveInfo, print } from 'graphql';
+import type { GraphQLResolveInfo, SelectionSetNode } from 'graphql';
 import type { TrackEventsInput } from './generated/operations.ts';
 import { CREATED, couponsOf, type Filter } from './testing-coupons.ts';
 
@@ -74,10 +74,8 @@ type Input = Pick<TrackEventsInput, 'playerUniqueId'> & Partial<Pick<TrackEvents
 
 /** The root of a state for graphql-js: objects whose functions are resolvers. */
 export function rootOf(state: State): object {
-  const ofId = (playerUniqueId: string) => {
-    if (state === 'demo-throttled') throw unavailable(THROTTLED);
-    return player(state, playerUniqueId);
-  };
+  const ofId = (id: string, info: GraphQLResolveInfo) =>
+    state === 'demo-throttled' ? withoutLists(player(state, id), unavailable(THROTTLED), info) : player(state, id);
   /** A mutation: what refuses it, or its payload. `field` is the blank text of its invalid input. */
   const write =
     (scope: string, field: readonly string[], payloadOf: (input: Input) => object) =>
@@ -89,12 +87,13 @@ export function rootOf(state: State): object {
       return { eventNames: [], userErrors: [{ code: 'REQUIRED', field: ['input', ...field], message }] };
     };
   return {
-    me: () => ofId(state),
-    player: ({ playerUniqueId }: Input) => ofId(playerUniqueId),
-    players: ({ playerUniqueIds }: { playerUniqueIds: string[] }) => playerUniqueIds.map(ofId),
-    node: ({ id }: { id: string }) => ofId(id),
+    me: (_: unknown, _context: unknown, info: GraphQLResolveInfo) => ofId(state, info),
+    player: ({ playerUniqueId }: Input, _: unknown, info: GraphQLResolveInfo) => ofId(playerUniqueId, info),
+    players: (given: { playerUniqueIds: string[] }, _: unknown, info: GraphQLResolveInfo) =>
+      given.playerUniqueIds.map((id) => ofId(id, info)),
+    node: ({ id }: { id: string }, _: unknown, info: GraphQLResolveInfo) => ofId(id, info),
     upsertPlayer: write('players:write', ['playerUniqueId'], ({ playerUniqueId: id }) => {
-      return { player: () => ofId(id), serviceId: `service-${id}` };
+      return { player: player(state, id), serviceId: `service-${id}` };
     }),
     deletePlayer: write('players:delete', ['playerUniqueId'], ({ playerUniqueId: deletedPlayerUniqueId }) => {
       return { deletedPlayerUniqueId };
@@ -108,15 +107,30 @@ export function rootOf(state: State): object {
 
 /** The player after its events. */
 function playerAfter(state: State, playerUniqueId: string) {
-  if (state !== 'demo-event-then-down') return player(state, playerUniqueId);
-  const fail = () => {
-    throw unavailable({ retryable: false, retryAfterMs: 1_000, outcome: 'DONE' });
-  };
-  return (_arguments: unknown, _context: unknown, { fieldNodes }: GraphQLResolveInfo) => {
-    // The gateway knows the player's id without reading the player.
-    if (fieldNodes.some((node) => /\b(attributes|referralLink)\b/.test(print(node)))) return fail();
-    return { ...player(state, playerUniqueId), coupons: fail, referredFriends: fail, referredFriendsConnection: fail };
-  };
+  const all = player(state, playerUniqueId);
+  if (state !== 'demo-event-then-down') return all;
+  const error = unavailable({ retryable: false, retryAfterMs: 1_000, outcome: 'DONE' });
+  return (_: unknown, _context: unknown, info: GraphQLResolveInfo) => withoutLists(all, error, info, true);
+}
+
+/**
+ * A player while the service fails: without its lists, or the error if the player itself must be read. `isKnown`: the player need
+ * not be read for its id, as after a write.
+ */
+function withoutLists(all: object, error: Error, info: GraphQLResolveInfo, isKnown = false): object {
+  const names = info.fieldNodes.flatMap(({ selectionSet }) => namesIn(info, selectionSet));
+  if (names.some((name) => /^(attributes|referralLink)$/.test(name))) return error;
+  if (!isKnown && !names.some((name) => /^(coupons|referredFriends)/.test(name))) return error;
+  return { ...all, coupons: error, referredFriends: error, referredFriendsConnection: error };
+}
+
+/** The names of the selected fields, also of those in fragments. */
+function namesIn(info: GraphQLResolveInfo, set: SelectionSetNode | undefined): string[] {
+  return (set?.selections ?? []).flatMap((one) => {
+    if (one.kind === 'Field') return one.name.value;
+    const part = one.kind === 'FragmentSpread' ? info.fragments[one.name.value] : one;
+    return namesIn(info, part?.selectionSet);
+  });
 }
 
 function player(state: State, id: string): object {

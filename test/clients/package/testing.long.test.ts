@@ -87,6 +87,11 @@ function made(state: State, query: string, variables: object) {
 
 const track = (playerUniqueId: string, name = 'check_in') => ({ input: { playerUniqueId, events: [{ name }] } });
 const [TRACK, BLANK] = [String(TrackEventsDocument), { input: { playerUniqueId: ' ' } }];
+const TRACK_WITH_FRAGMENT = `mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { player { ...Name } } }
+fragment Name on Player { id attributes { displayName } }`;
+const TRACK_WITH_FRIENDS = `mutation ($input: TrackEventsInput!) {
+  trackEvents(input: $input) { player { id referredFriends { nodes { player { attributes { displayName } } } } } }
+}`;
 const SCREEN = `query Screen($playerUniqueId: ID!) {
   player(playerUniqueId: $playerUniqueId) {
     id attributes { displayName } coupons { id isUsed isExpired } referredFriends { total totalActive totalPending count hasNextPage }
@@ -99,6 +104,15 @@ test.each<Row>([
   ...(['demo-player', 'demo-no-coupons', 'demo-lost-event', 'demo-event-then-down', 'demo-throttled'] as const).map(
     (id): Row => [id, TRACK, track(id)],
   ),
+  ['demo-throttled', '{ player(playerUniqueId: "demo-throttled") { id coupons { id } } }', {}],
+  ['demo-throttled', '{ players(playerUniqueIds: ["demo-throttled", "demo-throttled"]) { id } }', {}],
+  [
+    'demo-throttled',
+    '{ players(playerUniqueIds: ["demo-throttled"]) { ...on Player { referredFriends { total } } } }',
+    {},
+  ],
+  ['demo-event-then-down', TRACK_WITH_FRAGMENT, track('demo-event-then-down')],
+  ['demo-event-then-down', TRACK_WITH_FRIENDS, track('demo-event-then-down')],
   ['invalid-input', TRACK, track('demo-player', ' ')],
   ['invalid-input', String(UpsertPlayerDocument), BLANK],
   ['invalid-input', String(DeletePlayerDocument), BLANK],
