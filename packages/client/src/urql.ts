@@ -97,10 +97,9 @@ export const graphcacheConfig: GraphcacheConfig = {
     Mutation: {
       deletePlayer({ deletePlayer }, { input }, store) {
         // Null when it was refused.
-        const { deletedPlayerUniqueId: deleted }: { deletedPlayerUniqueId?: unknown } = Object(deletePlayer);
-        if (deletePlayer === null || deleted === null) return;
-        const id = typeof input === 'object' && input !== null ? Reflect.get(input, 'playerUniqueId') : undefined;
-        if (typeof id === 'string') store.invalidate({ __typename: 'Player', id });
+        const isRefused = deletePlayer === null || Object(deletePlayer).deletedPlayerUniqueId === null;
+        const { playerUniqueId: id } = Object(input);
+        if (!isRefused && typeof id === 'string') store.invalidate({ __typename: 'Player', id });
       },
     },
   },
