@@ -15,7 +15,7 @@ const BUDGETS = {
   graphql: 1556,
   http: 788,
   limits: 206,
-  'persisted-operations': 300,
+  'persisted-operations': 301,
   process: 910,
   rest: 2085,
   telemetry: 551,

@@ -100,7 +100,7 @@ function nameOf(text: string | undefined, id = ''): string {
 
 /**
  * The id without the prefix `sha256:`. Beside a text, an `id` or `doc_id` that is not listed is ignored: other programs use
- * these names for other values. Throws BAD_REQUEST for an id of another form, and for two different ids.
+ * these names for other values. Throws BAD_REQUEST for an id of another form, and for ids of two operations.
  */
 function readId(query: string | undefined, body: Json, apollo: unknown, byId: ReadonlyMap<string, string>) {
   if (apollo !== undefined && !(isJson(apollo) && apollo['version'] === 1)) throw badRequest(APOLLO_FORM);
@@ -114,6 +114,7 @@ function readId(query: string | undefined, body: Json, apollo: unknown, byId: Re
     if (typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH) return withoutPrefix(id);
     throw badRequest(`${name} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
   });
-  if (new Set(ids).size > 1) throw badRequest('The request names two operations by different ids; send one id.');
+  const texts = new Set(ids.map((id) => byId.get(id) ?? id));
+  if (texts.size > 1) throw badRequest('The request names two operations by different ids; send one id.');
   return ids[0];
 }

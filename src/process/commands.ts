@@ -37,7 +37,7 @@ export async function outputOf(args: readonly string[], config: Config): Promise
 function check(config: Config): string[] {
   const files = config.PERSISTED_OPERATIONS_FILE;
   const { schema } = createSchema(SCHEMA_DIRECTORY, config.FEDERATION, config.PLAYER_IDS === 'personal');
-  const operations = files.length > 0 && readManifest(files, { schema, maxTokens: config.MAX_TOKENS }).byId.size;
+  const operations = files.length > 0 && readManifest(files, { schema, maxTokens: config.MAX_TOKENS }).fileOf.size;
   const { heapMb, memoryMb, warnings } = memory();
   return [
     `referral-gateway ${packageJson.version}, Node ${process.version}`,

@@ -196,7 +196,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: unknown, error: Error): void {
     this.sent &&= !isTlsRefusal(error);
     this.#release();
-    this.#fail(this.aborted ?? errorOf(this.#call.state.endpoint, error));
+    this.#fail(this.aborted ?? errorOf(this.#call.state.endpoint, error, this.sent));
   }
 
   /**

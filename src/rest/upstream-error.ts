@@ -59,12 +59,12 @@ export const TLS_REFUSAL = /^ERR_SSL_[\w/]+_ALERT_\w*(?:CERTIFICATE|CA$|DENIED)/
 export const isTlsRefusal = (error: object): boolean => 'code' in error && TLS_REFUSAL.test(String(error.code));
 
 /** What an error means that undici reports. An `UpstreamError` was thrown before the request was written, or aborted it. */
-export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
+export function errorOf(endpoint: Endpoint, cause: Error, isSent = false): UpstreamError {
   if (cause instanceof UpstreamError) return cause;
   const code = 'code' in cause && cause.code;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return timedOut(endpoint, cause);
   const [, refusal] = /^Proxy response \(([\w ]+)\)/.exec(cause.message) ?? [];
-  const skipped = code === 'UND_ERR_DESTROYED';
+  const skipped = code === 'UND_ERR_DESTROYED' && !isSent;
   const problem = refusal ? `the egress proxy responded ${refusal}` : 'the connection failed';
   return code === 'UND_ERR_INVALID_ARG'
     ? new UpstreamError('UPSTREAM_MISCONFIGURED', `${endpoint.name}: the request cannot be written`, { cause })

@@ -133,7 +133,7 @@ test('without a manifest no id is listed', async () => {
 
 test('with off, the ids of a manifest run, and so does every other operation', async () => {
   const both = await start('off', put(`\ufeff${JSON.stringify(manifestOf(operation(READ, 'the-id')))}`));
-  const byId = await post(both.gateway.url, { documentId: 'the-id', variables }, app);
+  const byId = await post(both.gateway.url, { documentId: 'the-id', variables, ...apollo(ID) }, app);
   expect(byId.data).toEqual({ player: { id: 'p1' } });
   expect((await post(both.gateway.url, { query: UNLISTED }, app)).data).toEqual({ me: { id: 'p1' } });
 });

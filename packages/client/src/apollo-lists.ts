@@ -78,6 +78,7 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
             ...part(list?.pageInfo, 'endCursor'),
             hasNextPage: more.totalCount == null || length < more.totalCount,
           }),
+        ...(!hasMore && { hasNextPage: false }),
       },
     };
   },

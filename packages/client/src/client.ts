@@ -49,8 +49,8 @@ export interface Client {
 
   /**
    * For a screen: sends a query, and calls `onResult` as soon as there is data. While a part of it is missing and can be asked
-   * for again, sends the query again at pauses that grow from 2 s to 60 s, and calls `onResult` when such a part is there, with
-   * all parts that were there before; see `keepParts`. Resolves when nothing is left to ask for, or when the signal aborts: abort it when the
+   * for again, sends the query again at pauses that grow from 2 s to 60 s, and calls `onResult` when such a part is there or will not
+   * come any more, with all parts that were there before; see `keepParts`. Resolves when nothing is left to ask for, or when the signal aborts: abort it when the
    * screen is closed. Rejects as `request` does, also after a first result, for example when the token expires.
    */
   watch<Data = Record<string, unknown>, Variables = Record<string, unknown>>(

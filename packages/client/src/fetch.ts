@@ -1,5 +1,5 @@
 import { isObject, parsed } from './errors.ts';
-import { isKeyed, type Variables, withKeys } from './idempotency.ts';
+import { hasKey, isKeyed, type Variables, withKeys } from './idempotency.ts';
 import { type Sending, testMode } from './retry.ts';
 import { type Init, type Received, responseOf, type Sender, send } from './send.ts';
 import { type AuthorizationOptions, type AuthorizedFetch, authorizedFetch, type Input } from './token.ts';
@@ -112,11 +112,13 @@ export function createOperationSend(
     const sent = send(call, input, { ...init, body: text }, kind);
     const keep = () => {
       call.at = Date.now();
-      if (call.isFailed || kind === 'keyed') failures.push(call);
+      if (call.isFailed || (!isQuery && hasKey(variables))) failures.push(call);
     };
     // Also after a final error: when the gateway does not know a hash, the text follows, with the same key. Also when one of two
     // writes failed: if both are sent again, the other is not done a second time.
-    sent.then(({ response: { data } }) => (data && !Object.values(data).includes(null)) || keep(), keep);
+    const isDone = ({ data, errors }: Received['response']) =>
+      data && (!errors?.length || !Object.values(data).includes(null));
+    sent.then(({ response }) => isDone(response) || keep(), keep);
     return sent;
   };
 }

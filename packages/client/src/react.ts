@@ -2,8 +2,10 @@ import { useEffect, useRef } from 'react';
 import { gatewayErrors } from './errors.ts';
 import { heal } from './heal.ts';
 
-/** An error in this time after a read is of that read, in milliseconds. */
-const SOON_MS = 60_000;
+/** How long a read may take whose end is not told, as urql's, in milliseconds. */
+const READ_MS = 10_000;
+/** How long after the end of a read its error is shown at the latest, in milliseconds. */
+const SHOWN_MS = 1_000;
 
 /**
  * Asks again for the missing parts of what a screen shows, as `heal` does, until they are there, the error is final, or the
@@ -11,29 +13,26 @@ const SOON_MS = 60_000;
  * `useHealing(result.error, () => execute({ requestPolicy: 'network-only' }))` for urql.
  */
 export function useHealing(error: unknown, refetch: () => unknown): void {
-  const { current: latest } = useRef({ error, refetch, attempt: 0, askedAt: 0, isAsking: false });
+  const { current: latest } = useRef({ error, refetch, attempt: 0, readingUntil: 0 });
   Object.assign(latest, { error, refetch });
   const isBroken = gatewayErrors(error).some(({ retryable }) => retryable);
   useEffect(() => {
-    if (!isBroken) {
-      // Not by a read of its own: another player, for example, whose pauses begin anew.
-      if (!latest.isAsking) latest.attempt = 0;
-      return undefined;
-    }
+    // Libraries have no error while they read again. What changes at another time, as for another player, begins the pauses anew.
+    if (Date.now() > latest.readingUntil) latest.attempt = 0;
+    if (!isBroken) return undefined;
     // The read is over when there is an error again.
-    latest.isAsking = false;
+    latest.readingUntil = 0;
     const abort = new AbortController();
-    // Apollo Client has no error while it reads again: that does not begin the pauses anew.
-    if (Math.abs(Date.now() - latest.askedAt) > SOON_MS) latest.attempt = 0;
     // What the library knows after a read, whatever its refetch resolves to.
     const again = async () => {
       latest.attempt += 1;
-      latest.askedAt = Date.now();
-      latest.isAsking = true;
       const reading = latest.refetch();
-      await reading;
-      // That of urql returns nothing, long before the read is over.
-      latest.isAsking = reading === undefined;
+      latest.readingUntil = reading === undefined ? Date.now() + READ_MS : Number.POSITIVE_INFINITY;
+      try {
+        await reading;
+      } finally {
+        if (reading !== undefined) latest.readingUntil = Date.now() + SHOWN_MS;
+      }
       return latest;
     };
     void heal({ errors: latest.error, again, signal: abort.signal }, latest.attempt + 1);

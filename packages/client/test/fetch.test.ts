@@ -539,6 +539,33 @@ test('of two events, the one that was counted keeps its key when both are sent a
   expect(events()).toBe(3);
 });
 
+/** The keys of the events that are sent for a mutation, twice, by a stub that responds with these bodies. */
+async function keysOf(query: string, ...bodies: object[]) {
+  const keys: unknown[] = [];
+  const stub = createFetch({
+    fetch: async (_, init) => {
+      keys.push(JSON.parse(String(init?.body)).variables.event.idempotencyKey);
+      return Response.json(bodies.shift());
+    },
+  });
+  const event = { ...ME, events: [{ name: 'visit' }] };
+  for (let left = bodies.length; left > 0; left -= 1) await stub(url, post({ query, variables: { event } }));
+  return keys;
+}
+
+test('an event keeps its key when the upsert beside it failed, and has a new one when all was done', async () => {
+  const both =
+    'mutation ($event: TrackEventsInput!) { upsertPlayer(input: $player) { serviceId } trackEvents(input: $event) { eventNames } }';
+  const extensions = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, outcome: 'NOT_DONE' };
+  const half = { data: { upsertPlayer: null, trackEvents: {} }, errors: [{ message: 'No', extensions }] };
+  const [first, second] = await keysOf(both, half, { data: { upsertPlayer: {}, trackEvents: {} } });
+  expect(first).toBe(second);
+  const beside = 'mutation ($event: TrackEventsInput!) { trackEvents(input: $event) { eventNames } notify }';
+  const done = { data: { trackEvents: {}, notify: null } };
+  const [one, two] = await keysOf(beside, done, done);
+  expect(one).not.toBe(two);
+});
+
 test('an event that was lost, and is refused when it comes again soon, has the outcome UNKNOWN', async () => {
   const error = { message: 'No', extensions: { code: 'FORBIDDEN', outcome: 'NOT_DONE', retryable: false } };
   const lost = () => Promise.reject(new TypeError('lost'));

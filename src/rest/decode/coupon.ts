@@ -61,7 +61,7 @@ const options = d.shape(
 
 const coupon = d.shape('coupon', {
   owner: reserved,
-  code: d.text,
+  code: d.identifier,
   isUsed: d.boolean,
   value: d.number,
   currency: d.text,

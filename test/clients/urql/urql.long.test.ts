@@ -9,7 +9,7 @@ import { Client, fetchExchange, makeOperation, mapExchange, type OperationResult
 import { offlineExchange, type StorageAdapter } from '@urql/exchange-graphcache';
 import type { ResultOf } from 'gql.tada';
 import { buildSchema, introspectionFromSchema } from 'graphql';
-import { createElement } from 'react';
+import { createElement, useState } from 'react';
 import { Provider, useQuery } from 'urql';
 import { until } from '../../kit/until.ts';
 import { EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
@@ -243,9 +243,11 @@ test('while the coupons hang, the rest is shown; with `heal` they are asked for 
 });
 
 function HealedCoupons() {
-  const [{ data, error }, read] = useQuery({ query: Coupons, variables: ME });
+  const [playerUniqueId, setPlayer] = useState(ME.playerUniqueId);
+  const [{ data, error }, read] = useQuery({ query: Coupons, variables: { playerUniqueId } });
   useHealing(error, () => read({ requestPolicy: 'network-only' }));
-  return createElement('p', null, `coupons ${data?.player?.coupons?.length ?? 'missing'}`);
+  const onClick = () => setPlayer('p2');
+  return createElement('button', { type: 'button', onClick }, `coupons ${data?.player?.coupons?.length ?? 'missing'}`);
 }
 
 test('with `useHealing`, a missing part appears by itself, however often it is asked for', async () => {
@@ -258,14 +260,15 @@ test('with `useHealing`, a missing part appears by itself, however often it is a
   await screen.see('coupons 10');
 });
 
-test('the pauses of `useHealing` grow, though urql has no error while it reads again', async () => {
+test('the pauses of `useHealing` grow, though urql has no error while it reads again, and begin anew for another player', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
-  let asked = 0;
+  const players: string[] = [];
   const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true };
-  const fetch: typeof globalThis.fetch = async () => {
-    asked += 1;
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    const { playerUniqueId: id } = JSON.parse(String(init?.body)).variables;
+    players.push(id);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    const player = { __typename: 'Player', id: 'p1', referralLink: null, attributes: null, coupons: null };
+    const player = { __typename: 'Player', id, referralLink: null, attributes: null, coupons: null };
     return Response.json({
       data: { player },
       errors: [{ message: 'Not now.', path: ['player', 'coupons'], extensions }],
@@ -273,14 +276,20 @@ test('the pauses of `useHealing` grow, though urql has no error while it reads a
   };
   const children = createElement(HealedCoupons);
   const screen = await render(createElement(Provider, { value: connect({ fetch }), children }));
-  for (let second = 0; second < 120; second += 1) {
-    jest.advanceTimersByTime(1_000);
-    let turns = 0;
-    await screen.shows(() => ++turns > 3);
-  }
-  jest.useRealTimers();
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      jest.advanceTimersByTime(1_000);
+      let turns = 0;
+      await screen.shows(() => ++turns > 3);
+    }
+  };
+  await pass(120);
   // After 2, 4, 8, 16 and 32 s, each with up to a half more.
-  expect(asked).toBe(6);
+  expect(players).toHaveLength(6);
+  await screen.press();
+  await pass(8);
+  jest.useRealTimers();
+  expect(players.slice(6)).toEqual(['p2', 'p2']);
 });
 
 test('a persisted document of gql.tada is sent by its id alone', async () => {
