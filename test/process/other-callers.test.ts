@@ -67,7 +67,9 @@ test('a job whose events fail for every player of it: 0 of 40 events of another 
     codes.push(...(await send(`player-${n}`, 'visit', as(`player-${n}`, 'events:write'))).codes);
   }
   expect(codes).toEqual([]);
-  expect((await send('of-job', 'visit', job)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
+  // The breaker of the job is open: one trial a second is sent.
+  const sent = upstream.requests.filter(({ body }) => JSON.stringify(body).includes('broken'));
+  expect(sent.length).toBeLessThan(40);
 });
 
 test('connections: while 120 coupon reads of one server hang, another server and players read coupons', async () => {
