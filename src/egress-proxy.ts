@@ -39,14 +39,14 @@ function isInRange(host: string, range: string): boolean {
 export const CERTIFICATE_OF_OTHER = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /**
- * Connects through a proxy, by CONNECT. Not by undici's `ProxyAgent`: its Pools are those of an `Agent`, which forgets some of them
- * while they have requests, and when it is closed, no tunnel is opened for the requests that it still has. It also leaves out a user
- * without a password, such as an access key.
+ * Returns what connects through a proxy, by CONNECT. Not undici's `ProxyAgent`: its Pools are those of an `Agent`, which forgets
+ * some of them while they have requests, and when it is closed, no tunnel is opened for the requests that it still has. It also
+ * leaves out a user without a password, such as an access key.
  * @param timeoutMs For a proxy that does not answer CONNECT.
  * @param connect Opens connections to the proxy.
  * @param openTls Opens TLS inside the tunnel.
  */
-export function tunnelled(
+export function tunnelConnector(
   uri: string,
   timeoutMs: number,
   connect: buildConnector.connector,
@@ -110,7 +110,7 @@ const PROXY_MS = 10_000;
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
   const uri = proxyFor(url, proxy);
   const open = buildConnector({ lookup: lookUp });
-  const dispatcher = new Agent({ connect: uri === undefined ? open : tunnelled(uri, PROXY_MS, open, open) });
+  const dispatcher = new Agent({ connect: uri === undefined ? open : tunnelConnector(uri, PROXY_MS, open, open) });
   // Its types are undici's, and Node has those of another version.
   const fetchThrough = fetchWith as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => fetchThrough(input, { ...init, dispatcher });

@@ -1,7 +1,7 @@
 /* Who uses the memory of this process for large responses, and when there is too little for more. */
 import { getHeapStatistics } from 'node:v8';
 
-/** The memory of this process, in bytes: V8's heap limit, or six tenths of a container that is too small for that. */
+/** The memory of this process, in bytes: V8's heap limit, or six tenths of a container that is too small for that (as `--check` advises). */
 export const MEMORY = Math.min(getHeapStatistics().heap_size_limit, 0.6 * (process.constrainedMemory() || Infinity));
 
 /** How many bytes of large responses the operations of each caller have, by its key. */

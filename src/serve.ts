@@ -102,7 +102,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
         ...(pressure.isUnderPressure() ? ['overloaded'] : []),
       ],
     }),
-    /** Finishes the operations in flight. When `forced` aborts, it ends their REST calls; their responses have 500 ms. */
+    /** Finishes the operations in flight. When `forced` aborts, it ends their REST calls, 500 ms later the connections. */
     async stop(forced: AbortSignal): Promise<void> {
       const closeNow = () => rest.close().finally(() => setTimeout(() => app.server.closeAllConnections(), 500));
       forced.addEventListener('abort', closeNow, { once: true });

@@ -96,7 +96,7 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
   });
   const outage = createOutageLog(log);
   const withLongTimeout = createRedisTimeout(config.REDIS_TIMEOUT_MS, 0);
-  // A write: a Redis that is full, or a replica, still answers reads. Not in the script, where Redis 6 has other messages.
+  // A write: a full Redis, or a replica, still answers reads. Not by the script of all commands: there Redis 6 has other messages.
   const ask = () => Promise.all([redis.set('check', '', 'PX', CHECK_MS), redis.eval(USE_ALL, 1, 'check', CHECK_MS)]);
   const check = async () => {
     const error = await withLongTimeout(ask).then(

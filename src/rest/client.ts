@@ -46,7 +46,7 @@ export function createRestClient(options: RestClientOptions) {
   const states: EndpointState[] = [];
 
   /** What calls one endpoint. A failing endpoint closes no other one, and uses neither its connections nor its retries. */
-  function callerOf<Result>(endpoint: endpoints.Endpoint, decode: DecodeBody<Result>) {
+  function callTo<Result>(endpoint: endpoints.Endpoint, decode: DecodeBody<Result>) {
     const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
     const connections = createConnections(openPool, options.maxAgeMs);
     const state = { ...common, endpoint, breakers, queue: new Queue(options.connections), connections };
@@ -59,14 +59,14 @@ export function createRestClient(options: RestClientOptions) {
     };
   }
 
-  const getPlayer = callerOf(endpoints.getPlayer, decodePlayer);
-  const listCoupons = callerOf(endpoints.listCoupons, decodeCoupons);
-  const listReferrals = callerOf(endpoints.listReferrals, decodeReferrals);
-  const upsertPlayer = callerOf(endpoints.upsertPlayer, (body) => ({
+  const getPlayer = callTo(endpoints.getPlayer, decodePlayer);
+  const listCoupons = callTo(endpoints.listCoupons, decodeCoupons);
+  const listReferrals = callTo(endpoints.listReferrals, decodeReferrals);
+  const upsertPlayer = callTo(endpoints.upsertPlayer, (body) => ({
     serviceId: identifier(body[serviceIdField], 'upsert.serviceId', warn),
   }));
-  const deletePlayer = callerOf(endpoints.deletePlayer, () => 'deleted' as const);
-  const trackEvents = callerOf(endpoints.trackEvents, () => undefined);
+  const deletePlayer = callTo(endpoints.deletePlayer, () => 'deleted' as const);
+  const trackEvents = callTo(endpoints.trackEvents, () => undefined);
 
   return {
     getPlayer: (playerUniqueId: string, lang: string | undefined, callContext: CallContext) =>

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
-import { CERTIFICATE_OF_OTHER, proxyFor, tunnelled } from '../egress-proxy.ts';
+import { CERTIFICATE_OF_OTHER, proxyFor, tunnelConnector } from '../egress-proxy.ts';
 import { createLookup } from './lookup.ts';
 import { isTlsRefusal } from './upstream-error.ts';
 
@@ -89,7 +89,7 @@ export function createConnector(origin: string, options: ConnectOptions): buildC
     });
   };
   if (uri === undefined) return avoiding;
-  return tunnelled(uri, timeoutMs, avoiding, buildConnector({ ...tls, timeout: timeoutMs }));
+  return tunnelConnector(uri, timeoutMs, avoiding, buildConnector({ ...tls, timeout: timeoutMs }));
 }
 
 /**

@@ -13,7 +13,7 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   /** The `code` in the body of the response. Its message is not kept: it can contain personal data. */
   readonly serviceCode: number | undefined;
-  /** Whether the gateway itself refused: the breaker is open, too many calls wait, memory is short, or it ends. */
+  /** Whether the gateway itself refused: the breaker is open, too many calls wait, memory is short, or its process ends. */
   readonly skipped: boolean = false;
 
   /** @param message Names the call by method and path template; never contains a key, an id or a URL. */

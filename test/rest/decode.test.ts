@@ -165,6 +165,12 @@ describe('a player', () => {
 describe('coupons', () => {
   const read = (list: unknown) => withWarnings((warn) => decodeCoupons({ coupons: list }, 'p1', warn));
 
+  test('have no code that has half of a surrogate pair: two of them would be the same', () => {
+    const [decoded, ...warnings] = read(['A\ud83d', 'A\ud83e', 'B'].map((code) => ({ code })));
+    expect(decoded.map(({ code }) => code)).toEqual([undefined, undefined, 'B']);
+    expect(warnings).toEqual(Array(2).fill('wrong-type coupon.code'));
+  });
+
   test('have every property, in camelCase, ids as text', () => {
     const sent = coupons('p1')[3];
     const inCapitals = JSON.stringify(sent?.options);
