@@ -6,7 +6,6 @@ const MAX_PARTS = 4;
 
 /**
  * Returns a function that runs the work of one turn together, in its order, in parts of 16; the work must not throw.
- *
  * Requests are begun, sent upstream and answered in such parts. Otherwise JavaScript and system calls alternate for each of
  * them, and the processor's caches contain other code each time: a third more CPU time (docs/decisions/benchmark-notes.md). A
  * request alone does not wait: the event loop runs it as soon as it has read the sockets.
@@ -32,12 +31,14 @@ export function batchPerTurn(schedule: (run: () => void) => void): (work: () => 
 }
 
 /**
- * Turns of their own for large lists and responses. Each list is completed, and each response read, in one, so that other work of
- * the process goes on between two of them. Callers alternate, and so do the players of one caller.
+ * Turns of their own for large lists and responses, each of which is completed or read in one. Callers alternate, and so do the
+ * players of one caller. Between two turns is an iteration of the event loop without one: a request that arrived during the first
+ * does not wait for the second too.
  */
 export function createTurns(): (caller: string, player?: string) => Promise<void> {
   /** What waits, by caller and player; those whose turn is next come first. */
   const waiting = new Map<string, Map<string, (() => void)[]>>();
+  const schedule = () => setImmediate(setImmediate, takeNext);
   function takeNext(): void {
     const [[caller, ofCaller] = ['', new Map<string, (() => void)[]>()]] = waiting;
     const [[player, resolvers] = ['', []]] = ofCaller;
@@ -46,12 +47,12 @@ export function createTurns(): (caller: string, player?: string) => Promise<void
     if (resolvers.length > 0) ofCaller.set(player, resolvers);
     waiting.delete(caller);
     if (ofCaller.size > 0) waiting.set(caller, ofCaller);
-    if (waiting.size > 0) setImmediate(takeNext);
+    if (waiting.size > 0) schedule();
     resolve?.();
   }
   return (caller, player = '') =>
     new Promise((resolve) => {
-      if (waiting.size === 0) setImmediate(takeNext);
+      if (waiting.size === 0) schedule();
       const ofCaller = waiting.get(caller) ?? new Map<string, (() => void)[]>();
       const resolvers = ofCaller.get(player) ?? [];
       resolvers.push(resolve);
@@ -59,5 +60,4 @@ export function createTurns(): (caller: string, player?: string) => Promise<void
     });
 }
 
-/** The turns of this process. */
 export const takeTurn = createTurns();

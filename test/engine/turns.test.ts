@@ -45,3 +45,17 @@ test('what comes while nothing waits has the next turn', async () => {
     Promise.race([takeTurn('a').then(() => 'turn'), new Promise((end) => setTimeout(end, 5_000).unref())]),
   ).resolves.toBe('turn');
 });
+
+test('what arrives between two turns is answered before the second', async () => {
+  const takeTurn = createTurns();
+  const order: string[] = [];
+  const large = ['first', 'second'].map((name) =>
+    takeTurn('a').then(() => {
+      order.push(name);
+      // Runs when a request that arrived meanwhile would be continued.
+      if (name === 'first') setImmediate(() => order.push('request'));
+    }),
+  );
+  await Promise.all(large);
+  expect(order).toEqual(['first', 'request', 'second']);
+});
