@@ -1,6 +1,4 @@
-/*
- * The composition of one gateway: every part is created here and nowhere else, about in the order in which a request needs them.
- */
+/* The composition of one gateway: every part is created here and nowhere else, about in the order of a request. */
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { createAuthentication } from './access/authenticate.ts';
@@ -30,6 +28,9 @@ import { createPseudonyms, reportTo } from './telemetry/observe.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 export const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
+
+/** How many connections the system opens before they are accepted. Beyond Node's 511, a client tries again after 1 s, then 3 s. */
+const BACKLOG = 4_096;
 
 export interface ServeOptions {
   /** Aborts when the process drains; responses then close their connections. */
@@ -77,14 +78,14 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const sharedContext = { ...calls, rules, idempotency, hashFriend: createFriendHash(config.logKey) };
   const observation = { metrics, log, tracing, nameOf, config };
   const app = await createApp(config, observation, options.draining);
-  app.addHook('onClose', async () => pressure.stop());
-  app.addHook('onClose', () => apollo.stop());
+  app.addHook('onClose', () => apollo.stop().finally(pressure.stop));
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
   routeGraphQL(app, { config, authentication, slots, rates, sharedContext, checkText, apollo, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const listenTextResolver = (at: string) => `GraphQL listens at ${at}`;
-  const url = await app.listen({ host, port: config.PORT, listenTextResolver }).catch(async (error: unknown) => {
+  const where = { host, port: config.PORT, backlog: BACKLOG, listenTextResolver };
+  const url = await app.listen(where).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
@@ -93,7 +94,6 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     url,
     /** How many operations the manifest lists. */
     operations: listedOperations,
-    /** The metrics in Prometheus' text format. */
     metrics: () => metrics.registry.metrics(),
     status: () => ({
       reasons: authentication.isReady() ? [] : ['no-keys'],

@@ -216,7 +216,7 @@ async function startNginx(urls: string[]) {
       urls.map((url) => `server ${new URL(url).host} ${options};`).join(' '),
     )
     .replace(/keepalive_timeout 60s; #/, '#')
-    .replace('listen 8080;', `listen ${address};`);
+    .replace('listen 8080 ', `listen ${address} `);
   const nginx = spawn('nginx', ['-p', directory, '-c', newFile('nginx.conf', conf, directory)], { stdio: 'inherit' });
   const ended = once(nginx, 'exit');
   const stop = async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
@@ -47,5 +48,31 @@ test.each([
     });
     expect(gateway.log().filter(({ level }) => level >= 50)).toEqual([]);
     expect(gateway.child.exitCode).toBeNull();
+  },
+);
+
+/** What the system allows; undefined elsewhere than on Linux. */
+function mostWaiting(): number | undefined {
+  try {
+    return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+(Number(mostWaiting()) >= 4_096 ? test : test.skip)(
+  'a process that is held up keeps 1,000 new connections, and then responds on all of them',
+  async () => {
+    const gateway = await startProcess({ REST_BASE_URL: upstream.url });
+    const { hostname, port } = new URL(gateway.url);
+    gateway.child.kill('SIGSTOP');
+    const burst = Array.from({ length: 1_000 }, () => connect(Number(port), hostname));
+    atEnd(() => burst.forEach((socket) => void socket.destroy()));
+    await Promise.all(burst.map((socket) => once(socket, 'connect')));
+    const answers = burst.map((socket) => once(socket.setEncoding('utf8'), 'data'));
+    for (const socket of burst) socket.write(IDLE);
+    gateway.child.kill('SIGCONT');
+    const statuses = (await Promise.all(answers)).map(([text]) => String(text).slice(0, 12));
+    expect(new Set(statuses)).toEqual(new Set(['HTTP/1.1 200']));
   },
 );

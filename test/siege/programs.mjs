@@ -107,7 +107,7 @@ export async function startNginx(gatewayPort) {
     .replace('http {', `http { ${paths.join(' ')}`)
     .replace(/resolver .*/, '')
     .replace(/server gateway:4000 .*resolve;/, `server 127.0.0.1:${gatewayPort};`)
-    .replace('listen 8080;', `listen 127.0.0.1:${port};`);
+    .replace('listen 8080 ', `listen 127.0.0.1:${port} `);
   const file = join(directory, 'nginx.conf');
   writeFileSync(file, configuration);
   const child = own(
