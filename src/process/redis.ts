@@ -61,7 +61,7 @@ function openRedis(url: Secret, restUrl: string, { rest, redisTls }: Config, mor
     protocol: 2, // 3 begins with HELLO, which some proxies do not know.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    enableReadyCheck: false, // It asks INFO, which some users may not, and some proxies do not know.
+    ...{ enableReadyCheck: false, disableClientInfo: true }, // INFO and CLIENT, which some users may not, and some proxies do not know.
     ...(address.protocol === 'rediss:' && {
       tls: { ...secureContext(redisTls ?? {}), servername: isIP(host) ? '' : host },
     }),
@@ -177,28 +177,27 @@ const ADVICE: [RegExp, string][] = [
 /** What is wrong with `REDIS_URL`, found without a write. */
 export async function probeRedis(url: Secret, config: Config, timeoutMs: number): Promise<string[]> {
   // With the prefix of the gateway: a cluster and an access list decide by the key.
-  const redis = openRedis(url, `${config.rest.baseUrl ?? ''}`, config, {
-    commandTimeout: timeoutMs,
-    retryStrategy: () => null,
-  });
+  const more = { commandTimeout: timeoutMs, retryStrategy: () => null };
+  const redis = openRedis(url, `${config.rest.baseUrl ?? ''}`, config, more);
+  // For what the gateway itself does not ask: some proxies close the connection for it.
+  const other = redis.duplicate({ enableOfflineQueue: true }).on('error', () => undefined);
   try {
     // A Redis in protected mode closes the connection, which is no error for ioredis.
     const ended = once(redis, 'end').then(() => Promise.reject(new Error('the connection was closed')));
     await Promise.race([once(redis, 'ready', { signal: AbortSignal.timeout(connectMs()) }), ended]);
     const since = performance.now();
     const [[role], info] = await Promise.all([
-      redis.role().catch(() => ['unknown']),
-      redis.info().catch(() => ''),
+      other.role().catch(() => ['unknown']),
+      other.info().catch(() => ''),
       redis.get('probe'), // 'check' is a hash for a moment.
       redis.eval("return redis.call('TIME')", 0),
     ]);
     const answeredAt = performance.now();
-    const limit = config.REDIS_TIMEOUT_MS;
     // Once more, because the first answer took the time of four.
-    if (answeredAt - since > limit) await redis.get('probe');
+    if (answeredAt - since > config.REDIS_TIMEOUT_MS) await redis.get('probe');
     const ms = Math.ceil(performance.now() - answeredAt);
     if (role === 'slave') return ['REDIS_URL: this is a replica, which takes no writes; use the primary'];
-    if (ms > limit)
+    if (ms > config.REDIS_TIMEOUT_MS)
       return [`REDIS_TIMEOUT_MS: Redis took ${ms} ms, so events with an idempotency key are refused; raise it`];
     return refusesWrites(info);
   } catch (error) {
@@ -212,8 +211,8 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
     const [, advice = CHECK_URL] = ADVICE.find(([pattern]) => pattern.test(message)) ?? [];
     return [`REDIS_URL: ${name === 'AbortError' ? 'no response in time' : message || 'no connection'}; ${advice}`];
   } finally {
-    redis.on('error', () => undefined);
-    redis.disconnect();
+    redis.on('error', () => undefined).disconnect();
+    other.disconnect();
   }
 }
 

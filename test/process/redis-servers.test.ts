@@ -8,17 +8,21 @@ import { start, upstream } from './setup.ts';
 /* Servers that speak the protocol of Redis and differ from it in one point. Redis need not be installed. */
 
 /**
- * A server with these replies to the commands of these names, and OK to all others. Resolves to its URL. `onClose` is called when a
- * client has closed its connection.
+ * A server with these replies to the commands of these names, and OK to all others; with `isStrict`, it closes the connection for
+ * others. Resolves to its URL. `onClose` is called when a client has closed its connection.
  */
-async function startServer(replies: Record<string, string>, onClose = () => {}): Promise<string> {
+async function startServer(replies: Record<string, string>, onClose = () => {}, isStrict = false): Promise<string> {
   const server = createServer((client) => {
     client
       .on('error', () => {})
       .on('end', onClose)
       .on('data', (chunk) => {
         const commands = chunk.toString('latin1').matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g);
-        client.write(Array.from(commands, ([, name = '']) => replies[name.toLowerCase()] ?? '+OK\r\n').join(''));
+        for (const [, name = ''] of commands) {
+          const reply = replies[name.toLowerCase()];
+          if (isStrict && reply === undefined) return void client.destroy();
+          client.write(reply ?? '+OK\r\n');
+        }
       });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -39,6 +43,15 @@ test('a proxy that does not know HELLO is used, and is no mistake for --probe', 
   });
   const gateway = await start({ REDIS_URL });
   await gateway.pageWhen('/metrics', ({ text }) => text.includes('\ngateway_redis_up 1'));
+  const { code, text } = await endWith(REDIS_URL, ['--probe']);
+  expect([code, text]).toEqual([0, expect.stringContaining('Everything that is configured responds')]);
+});
+
+test('a proxy that closes the connection for commands it does not know is used, and is no mistake for --probe', async () => {
+  const REDIS_URL = await startServer({ set: '+OK\r\n', get: '$-1\r\n', eval: '$-1\r\n' }, undefined, true);
+  const gateway = await start({ REDIS_URL });
+  await gateway.pageWhen('/metrics', ({ text }) => text.includes('\ngateway_redis_up 1'));
+  expect(gateway.log().filter(({ level }) => level >= 40)).toEqual([]);
   const { code, text } = await endWith(REDIS_URL, ['--probe']);
   expect([code, text]).toEqual([0, expect.stringContaining('Everything that is configured responds')]);
 });
@@ -91,5 +104,8 @@ test('a Redis that closes each connection, as in protected mode, is a mistake fo
   await once(server.listen(0, '127.0.0.1'), 'listening');
   atEnd(() => server.close());
   const { code, text } = await endWith(`redis://127.0.0.1:${Object(server.address()).port}`, ['--probe']);
-  expect([code, text]).toEqual([1, expect.stringMatching(/^REDIS_URL: the connection was closed; .*protected mode/m)]);
+  expect([code, text]).toEqual([
+    1,
+    expect.stringMatching(/^REDIS_URL: (?:DENIED.*|the connection was closed); .*protected mode/m),
+  ]);
 });
