@@ -21,9 +21,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env);
   const unknown = misspelt(given);
   const derived = derive(values);
-  const certain = unknown.filter((line) => /^[A-Z\d_]+:/.test(line)); // Others can be of another program.
-  problems.push(...problemsOf(derived, given), ...(derived.production ? certain : []));
-  if (problems.length > 0) throw new ConfigError(problems);
+  problems.push(...problemsOf(derived, given));
+  const isRefused = derived.production && unknown.some((line) => /^[A-Z\d_]+:/.test(line)); // Others can be of another program.
+  if (isRefused || problems.length > 0) throw new ConfigError([...problems, ...unknown]);
   const warnings = [...unknown, ...unsupported(values, given), ...doubtful(values)];
   const describe = () => describeEnvironment(given);
   return Object.freeze({ ...derived, warnings, summary: summarize(values, given), describe });

@@ -81,7 +81,7 @@ const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP
 /** What platforms with a Redis of their own set beside `REDIS_URL`, such as REDIS_HOST and REDIS_TLS_URL. */
 const OF_PLATFORMS = /^REDIS_(?!URL|TIMEOUT|CA|CLIENT)/;
 
-/** Given variables that look like settings and are none, with the setting that was probably meant: one line for each. */
+/** Given variables that look like settings and are none, encoded because some characters are not seen, with the likely setting. */
 export function misspelt(given: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
   const accepted = [...known, ...PROXIES.map((name) => name.toLowerCase())];
@@ -99,7 +99,7 @@ export function misspelt(given: NodeJS.ProcessEnv): string[] {
     const kin = known.filter((one) => one.startsWith(family)).map((one) => one.slice(family.length));
     const [other] = suggestionList(name.slice(family.length), kin);
     const meant = near ?? (other && family + other);
-    return `${name}: is no setting${meant ? `; did you mean ${meant}?` : '; docs/configuration.md has all of them'}`;
+    return `${encodeURI(name)}: is no setting${meant ? `; did you mean ${meant}?` : '; docs/configuration.md has all of them'}`;
   });
 }
 

@@ -336,6 +336,24 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     `${KEYS} or CLIENT_TOKENS_FILE: one is needed in production`,
     'JWT_JWKS_URL_FILE: is no setting; did you mean JWT_JWKS_URL?',
   ],
+  'settings that are there under names that are not read': [
+    {
+      ...{ ...production, REST_BASE_URL: '', '\uFEFFREST_BASE_URL': 'https://rewards.example' },
+      ...{ REST_API_KEY: '', 'rest-api-key': 'a-key-of-a-platform' },
+      ...{ JWT_ISSUER: '', 'JWT_ISSUER\u200B': 'https://login.example' },
+    },
+    'JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say',
+    'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
+    ...WITHOUT_KEYS.slice(0, 1),
+    '%EF%BB%BFREST_BASE_URL: is no setting; did you mean REST_BASE_URL?',
+    'rest-api-key: is no setting; did you mean REST_API_KEY?',
+    'JWT_ISSUER%E2%80%8B: is no setting; did you mean JWT_ISSUER?',
+  ],
+  'a misspelt name beside a problem, in development': [
+    { ...jwt, JWT_AUDIENCE: '', JWT_AUDIENSE: 'app' },
+    'JWT_AUDIENCE: is needed with a JWT key; it is what the audience of a token must hold',
+    'JWT_AUDIENSE: is no setting; did you mean JWT_AUDIENCE?',
+  ],
   'a key that no header can have': [
     { REST_API_KEY: 'hunter2 hunter2', REST_SECRET_KEY: 'hunter2ü' },
     'REST_API_KEY: must be characters of ASCII without spaces, because it is sent as a header',
