@@ -1,5 +1,6 @@
 /* The forms that the text of a variable can have. The documentation prints their descriptions. */
 import { readFileSync } from 'node:fs';
+import proxyAddr from '@fastify/proxy-addr';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
 import { reveal, secretOf } from './secret.ts';
@@ -117,10 +118,7 @@ export const httpUrl = anyUrl
   .describe('URL');
 
 /** A name or an address; one of IPv6 may be in brackets, as in URLs. */
-export const host = z
-  .string()
-  .transform((given) => given.replace(/^\[(.+)\]$/, '$1'))
-  .describe('text');
+export const host = text.transform((given) => given.replace(/^\[(.+)\]$/, '$1')).describe('text');
 
 /** Names and addresses that reach only this machine. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
@@ -185,18 +183,19 @@ export const origins = list
   )
   .describe('origins, separated by commas');
 
-/** An address or a range; the names stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
+/** An address or a range; the names stand for ranges of private addresses (package proxy-addr). */
 const PROXY = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
   .refine((range) => !range.endsWith('/0'));
 
-/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`, whose own numbers trust none. */
+/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`, whose own numbers trust none. Some add ports. */
 export const trustProxy = readBy(
-  (given): boolean | string[] | ((address: string, hop: number) => boolean) => {
+  (given): boolean | ((address: string, hop: number) => boolean) => {
     const text = given.toLowerCase();
     if (text === 'true' || text === 'false') return text === 'true';
     if (/^\d{1,2}$/.test(text)) return (_address, hop) => hop < Number(text);
-    return z.array(PROXY).parse(text.split(',').map((part) => part.trim()));
+    const isTrusted = proxyAddr.compile(z.array(PROXY).parse(text.split(',').map((part) => part.trim())));
+    return (address, hop) => isTrusted(address.replace(/^\[|\](?::\d+)?$|(?<=\.\d+):\d+$/g, ''), hop);
   },
   '`true` (development only), `false`, a number of proxies, or addresses and CIDR ranges',
   'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',

@@ -220,7 +220,9 @@ test('white space around a value, words in upper case, and how an origin is writ
   expect(values).toMatchObject({ REST_TIMEOUT_MS: 3_000, LOG_LEVEL: 'info', FEDERATION: true });
   const asSent = ['https://c.example', 'http://xn--bcher-kva.example', 'app://Page'];
   expect(values.CORS_ORIGINS).toEqual(['https://a.example', 'https://b.example', ...asSent]);
-  expect(values.TRUST_PROXY).toEqual(['loopback', '2001:db8::/32']);
+  const trusts = values.TRUST_PROXY;
+  const addresses = ['127.0.0.1', '2001:db8::7', '2001:db9::7', 'unknown'];
+  expect(typeof trusts === 'function' && addresses.map((one) => trusts(one, 0))).toEqual([true, true, false, false]);
 });
 
 /** What becomes of a key in PEM on its way through files, variables and pages of platforms. */

@@ -356,6 +356,19 @@ describe('failed authentications', () => {
     expect(gateway.logged()).not.toContain('TRUST_PROXY');
   });
 
+  test('are those of the client in front of trusted proxies, also of those that write a port behind an address', async () => {
+    const { gateway } = await startBoth({ ...env, TRUST_PROXY: '127.0.0.1, 198.51.100.0/24, 2001:db8:f::/48' });
+    const proxies = ['198.51.100.4', '198.51.100.5:50112', '2001:db8:f::6', '[2001:db8:f::7]', '[2001:db8:f::8]:443'];
+    for (const [index, proxy] of proxies.entries()) {
+      const from = (network: string) => ({
+        ...bearer('guess'),
+        'x-forwarded-for': `${network}.${index}:1717, ${proxy}`,
+      });
+      expect(await flood(gateway.url, () => from('203.0.113'))).toContain(429);
+      expect([proxy, (await post(gateway.url, {}, from('192.0.2'))).status]).toEqual([proxy, 401]);
+    }
+  });
+
   (redisIsInstalled ? test : test.skip)('over their limit are answered from memory', async () => {
     const redis = await startRedis();
     const { gateway } = await startBoth({ ...env, REDIS_URL: redis.url });
