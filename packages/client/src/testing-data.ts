@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo, SelectionSetNode } from 'graphql';
+import { ATTRIBUTES, LONG_NAMES } from './generated/demo.ts';
 import type { TrackEventsInput } from './generated/operations.ts';
 import { CREATED, couponsOf, type Filter } from './testing-coupons.ts';
 
@@ -56,18 +57,6 @@ const forbidden = (scope: string, extensions: object = {}) =>
   gatewayError('FORBIDDEN', `This needs the scope "${scope}".`, extensions);
 /** How long the service of `demo-throttled` asks to wait. */
 const THROTTLED = { retryable: true, retryAfterMs: 5_000 };
-
-const LONG_NAMES = [
-  'Bartholomew Featherstonehaugh-Cholmondeley-Majoribanks of Worcestershire',
-  'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
-  'שרה כהן (2).',
-  'Иван Дмитриевич',
-  'فاطمة الزهراء!',
-  '🎉 Ada 👩‍👩‍👧‍👦',
-  '   ',
-  '',
-  null,
-];
 
 /** What the inputs of mutations have; events alone those of `trackEvents`. */
 type Input = Pick<TrackEventsInput, 'playerUniqueId'> & Partial<Pick<TrackEventsInput, 'events'>>;
@@ -141,14 +130,7 @@ function player(state: State, id: string): object {
     id,
     playerUniqueId: id,
     referralLink: ({ lang }: { lang?: string | null }) => (lang ? `${link}?lang=${lang}` : link),
-    attributes: {
-      displayName,
-      firstName: 'Demo',
-      joinDate: CREATED,
-      totalOrders: 3,
-      tags: ['vip'],
-      custom: { score: 7 },
-    },
+    attributes: { ...ATTRIBUTES, displayName },
     coupons: ({ filter }: { filter?: Filter | null }) => {
       if (state === 'demo-slow-coupons') throw timeout();
       if (state === 'demo-no-coupons') throw unavailable();
