@@ -1,29 +1,4 @@
-/** The codes of the gateway. `docs/errors.md` of the gateway explains each. */
-export type GatewayErrorCode =
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'RATE_LIMITED'
-  | 'OVERLOADED'
-  | 'OPERATION_NOT_ALLOWED'
-  | 'OPERATION_TOO_COMPLEX'
-  | 'UPSTREAM_TIMEOUT'
-  | 'UPSTREAM_UNAVAILABLE'
-  | 'UPSTREAM_REJECTED'
-  | 'UPSTREAM_INVALID_RESPONSE'
-  | 'UPSTREAM_MISCONFIGURED'
-  | 'BAD_USER_INPUT'
-  | 'BAD_REQUEST'
-  | 'GRAPHQL_PARSE_FAILED'
-  | 'GRAPHQL_VALIDATION_FAILED'
-  | 'OPERATION_RESOLUTION_FAILURE'
-  | 'PERSISTED_QUERY_NOT_FOUND'
-  | 'INTERNAL_SERVER_ERROR'
-  /** Of this client: there was no response of the gateway, because of the connection or of something in between. */
-  | 'NO_RESPONSE'
-  /** Of this client: there is no token, or its text cannot be a bearer token: signed out. Nothing was sent. */
-  | 'NO_TOKEN'
-  /** Of this client: the function for the token failed or took too long. Nothing was sent; it is asked again. */
-  | 'TOKEN_UNAVAILABLE';
+import type { GatewayErrorCode } from './generated/codes.ts';
 
 const OUTCOMES = ['NOT_DONE', 'UNKNOWN', 'DONE'] as const;
 /** What became of a write: it was not carried out, nobody knows, or it was carried out. */

@@ -3,7 +3,6 @@ export { TypedDocumentString } from './document.ts';
 export {
   errorAt,
   GatewayError,
-  type GatewayErrorCode,
   type GatewayResponse,
   gatewayErrors,
   type Outcome,
@@ -12,6 +11,7 @@ export {
   type Result,
 } from './errors.ts';
 export { createFetch, type FetchOptions } from './fetch.ts';
+export type { GatewayErrorCode } from './generated/codes.ts';
 export * from './generated/operations.ts';
 export { type HealOptions, heal } from './heal.ts';
 export { createIdempotencyKey } from './idempotency.ts';
