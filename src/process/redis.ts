@@ -61,7 +61,9 @@ function openRedis(url: Secret, restUrl: string, { rest, redisTls }: Config, mor
     protocol: 2, // 3 begins with HELLO, which some proxies do not know.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    ...{ enableReadyCheck: false, disableClientInfo: true }, // INFO and CLIENT, which some users may not, and some proxies do not know.
+    // They ask INFO and CLIENT, which some users may not, and some proxies do not know.
+    enableReadyCheck: false,
+    disableClientInfo: true,
     ...(address.protocol === 'rediss:' && {
       tls: { ...secureContext(redisTls ?? {}), servername: isIP(host) ? '' : host },
     }),

@@ -340,9 +340,13 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
   ],
   'settings that are there under names that are not read': [
     {
-      ...{ ...production, REST_BASE_URL: '', '\uFEFFREST_BASE_URL': 'https://rewards.example' },
-      ...{ REST_API_KEY: '', 'rest-api-key': 'a-key-of-a-platform' },
-      ...{ JWT_ISSUER: '', 'JWT_ISSUER\u200B': 'https://login.example' },
+      ...production,
+      REST_BASE_URL: '',
+      '\uFEFFREST_BASE_URL': 'https://rewards.example',
+      REST_API_KEY: '',
+      'rest-api-key': 'a-key-of-a-platform',
+      JWT_ISSUER: '',
+      'JWT_ISSUER\u200B': 'https://login.example',
     },
     'JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say',
     'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
