@@ -268,7 +268,7 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     'a web server in place of Redis',
     async () => ({
       ...GOOD,
-      REDIS_URL: `redis://${await listen(createTcpServer((to) => void to.write('HTTP/1.1 400 Bad Request\r\n')))}`,
+      REDIS_URL: `redis://${await listen(createTcpServer((to) => void to.on('error', () => {}).write('HTTP/1.1 400 Bad Request\r\n')))}`,
     }),
     /^REDIS_URL: .*no Redis/,
   ],
@@ -282,7 +282,11 @@ test.each(mistakes)('%s is named in one line, and ends with 1', async (_, env, l
 test('what hangs is named long before the operations of a gateway would end', async () => {
   const url = await serve(() => {});
   const env = {
-    ...{ REST_BASE_URL: url, REDIS_URL: `redis://${await listen(createTcpServer())}`, REDIS_TIMEOUT_MS: '600000' },
+    ...{
+      REST_BASE_URL: url,
+      REDIS_URL: `redis://${await listen(createTcpServer((to) => void to.on('error', () => {})))}`,
+      REDIS_TIMEOUT_MS: '600000',
+    },
     ...{ JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'a', JWT_JWKS_URL: url },
     ...{ REST_TIMEOUT_MS: '600000', OPERATION_TIMEOUT_MS: '600000' },
   };
@@ -309,7 +313,7 @@ test('redis is asked everything at once, so that a slow one takes no longer than
   let ofFour = 0;
   const waiting: (() => void)[] = [];
   const server = createTcpServer((to) => {
-    to.on('data', (chunk) => {
+    to.on('error', () => {}).on('data', (chunk) => {
       for (const [, name = ''] of chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
         const answer = Object(answers)[name.toLowerCase()];
         if (answer) ofFour += 1;
