@@ -180,7 +180,7 @@ const ADVICE: [RegExp, string][] = [
 export async function probeRedis(url: Secret, config: Config, timeoutMs: number): Promise<string[]> {
   // With the prefix of the gateway: a cluster and an access list decide by the key.
   const more = { commandTimeout: timeoutMs, retryStrategy: () => null };
-  const redis = openRedis(url, `${config.rest.baseUrl ?? ''}`, config, more);
+  const redis = openRedis(url, `${config.rest.baseUrl ?? ''}`, config, more).on('error', () => undefined);
   // For what the gateway itself does not ask: some proxies close the connection for it.
   const other = redis.duplicate({ enableOfflineQueue: true }).on('error', () => undefined);
   try {
@@ -213,8 +213,7 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
     const [, advice = CHECK_URL] = ADVICE.find(([pattern]) => pattern.test(message)) ?? [];
     return [`REDIS_URL: ${name === 'AbortError' ? 'no response in time' : message || 'no connection'}; ${advice}`];
   } finally {
-    redis.on('error', () => undefined).disconnect();
-    other.disconnect();
+    for (const one of [redis, other]) one.disconnect();
   }
 }
 

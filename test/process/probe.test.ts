@@ -364,6 +364,11 @@ test('redis is asked everything at once, so that a slow one takes no longer than
     expect((await probe({ ...GOOD, REDIS_URL: url.replace('//', '//:hidden-word@') })).lines).toEqual([
       expect.stringMatching(/^REDIS_URL: WRONGPASS.*check address, redis: or rediss:, user, password/),
     ]);
+    // With a database, two commands are refused.
+    const { href } = Object.assign(new URL(url), { password: 'hidden-word', pathname: '/3' });
+    expect((await probe({ ...GOOD, REDIS_URL: href })).lines).toEqual([
+      expect.stringMatching(/^REDIS_URL: (?:WRONGPASS|NOAUTH).*user, password/),
+    ]);
     expect((await probe({ ...GOOD, REDIS_URL: url })).lines).toEqual([
       expect.stringMatching(/^REDIS_URL: NOAUTH.*user, password/),
     ]);
