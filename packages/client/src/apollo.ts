@@ -4,6 +4,7 @@ import { growingList } from './apollo-lists.ts';
 import { forgetMissing, isLive, setLive, withoutMissing } from './apollo-missing.ts';
 import type { ClientOptions } from './client.ts';
 import { createSend, type FetchOptions } from './fetch.ts';
+import { EMBEDDED } from './generated/embedded.ts';
 
 export type GatewayLinkOptions = FetchOptions & Pick<ClientOptions, 'url'>;
 
@@ -65,9 +66,6 @@ const isOther = (...collections: readonly [object, object]) => {
   return known != null && incoming != null && known !== incoming;
 };
 
-/** An object without an id that is never missing by itself: the same. */
-const embedded = { merge: true } as const;
-
 /**
  * The policies of the cache: `new InMemoryCache(cacheConfig)`. All screens share one player, lists grow page by page, and a
  * deleted player is removed by a mutation that selects `deletedPlayerUniqueId`.
@@ -75,6 +73,8 @@ const embedded = { merge: true } as const;
 export const cacheConfig: InMemoryCacheConfig = {
   possibleTypes: { Node: ['Player'] },
   typePolicies: {
+    // Of what has no id, the members that two screens read are merged.
+    ...Object.fromEntries(EMBEDDED.map((name) => [name, { merge: true }])),
     Query: {
       fields: {
         me: player('lang'),
@@ -125,10 +125,6 @@ export const cacheConfig: InMemoryCacheConfig = {
         },
       },
     },
-    Product: embedded,
-    CouponGroup: embedded,
-    CouponOptions: embedded,
-    CouponCombination: embedded,
   },
 };
 

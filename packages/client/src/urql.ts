@@ -3,6 +3,7 @@ import { type Cache, type CacheExchangeOpts, cacheExchange, type Resolver } from
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { type GatewayError, gatewayErrors, isObject } from './errors.ts';
 import { createSend, type FetchOptions, type Send } from './fetch.ts';
+import { EMBEDDED } from './generated/embedded.ts';
 
 export interface GatewayExchangesOptions extends FetchOptions {
   /** More for graphcache, for example `schema` or `optimistic`; a setting replaces that of `graphcacheConfig`. */
@@ -55,9 +56,6 @@ const growingList: Resolver = (parent, args, cache, info) => {
   return Object.fromEntries(Object.entries(list).filter(([name]) => cache.resolve(page, name) !== undefined));
 };
 
-/** What has no `id` is stored inside of what contains it. */
-const embedded = () => null;
-
 /** Without types that an application cannot name in its own declarations. */
 type GraphcacheConfig = Required<Pick<CacheExchangeOpts, 'keys' | 'resolvers' | 'updates'>> & {
   isOfflineError(error: CombinedError | undefined): boolean;
@@ -73,15 +71,8 @@ export const graphcacheConfig: GraphcacheConfig = {
     // What something in between responded has another cause.
     return code === 'TOKEN_UNAVAILABLE' || (code === 'NO_RESPONSE' && isObject(cause));
   },
-  keys: {
-    PlayerAttributes: embedded,
-    ReferredFriendPage: embedded,
-    Product: embedded,
-    Collection: embedded,
-    CouponGroup: embedded,
-    CouponOptions: embedded,
-    CouponCombination: embedded,
-  },
+  // What has no `id` is stored inside of what contains it.
+  keys: Object.fromEntries(EMBEDDED.map((name) => [name, () => null])),
   resolvers: {
     Query: {
       // Without it, a player that cannot be read takes the others of the list away. A null is asked for when it is read again.

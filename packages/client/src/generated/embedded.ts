@@ -1,0 +1,1 @@
+export const EMBEDDED = ["Collection","CouponCombination","CouponGroup","CouponOptions","PlayerAttributes","Product","ReferredFriendPage"] as const;
