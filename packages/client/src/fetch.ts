@@ -38,13 +38,13 @@ export function createFetch(options: FetchOptions = {}): typeof globalThis.fetch
   return (input, init) => send(input, init);
 }
 
-/** A `fetch` for a library that tells whether it sends a query. Undefined: the text tells. */
-export type Send = (input: Input, init?: RequestInit, isQuery?: boolean) => Promise<Response>;
+/** A `fetch` for a library that tells whether it sends a query, and by which id. Undefined: the body tells. */
+export type Send = (input: Input, init?: RequestInit, isQuery?: boolean, documentId?: unknown) => Promise<Response>;
 
 export function createSend(options: FetchOptions): Send {
   const fetch = authorizedFetch(options);
   const sendOperation = createOperationSend(options, fetch);
-  return async (input, init = {}, isQuery) => {
+  return async (input, init = {}, isQuery, documentId) => {
     const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const isJson =
       request && !init.body && new Headers(init.headers ?? request.headers).get('content-type')?.includes('json');
@@ -55,7 +55,7 @@ export function createSend(options: FetchOptions): Send {
     const { query = '', operationName } = operation;
     const name = operationName ?? /(?:^|[},"])\s*(?:query|mutation)\s+(\w+)/m.exec(query)?.[1];
     const listed = options.persisted?.operations.find((one) => one.name === name);
-    const body = { ...operation, documentId: operation.documentId ?? listed?.id };
+    const body = { ...operation, documentId: operation.documentId ?? documentId ?? listed?.id };
     const isListedQuery = listed?.type === 'query' || undefined;
     // An automatic persisted query that the gateway does not know is sent again with its text: the same content.
     const hash: unknown = Object(operation).extensions?.persistedQuery?.sha256Hash;

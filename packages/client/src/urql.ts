@@ -26,10 +26,8 @@ export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions 
         sends.set(fetchOf ?? globalThis, byClient);
         const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
         // urql itself sends the id of a document only when graphcache could not read the document.
-        const withId = (init: RequestInit = {}) =>
-          documentId ? { ...init, body: JSON.stringify({ ...JSON.parse(String(init.body)), documentId }) } : init;
         const fetch: typeof globalThis.fetch = (input, init) =>
-          byClient(input, withId(init), operation.kind === 'query');
+          byClient(input, init, operation.kind === 'query', documentId);
         // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
         return makeOperation(operation.kind, operation, { ...operation.context, fetch, preferGetMethod: false });
       },
