@@ -88,6 +88,8 @@ export const cacheConfig: InMemoryCacheConfig = {
             return isLive(storage, known) ? known : undefined;
           },
         },
+        // In the order of the ids: Apollo would leave a deleted player out, and the others would get its place.
+        players: { read: (list, { canRead }) => list?.map((one: null) => (canRead(one) ? one : null)) ?? list },
       },
     },
     Mutation: {

@@ -54,6 +54,12 @@ const growingList: Resolver = (parent, args, cache, info) => {
   return Object.fromEntries(Object.entries(list).filter(([name]) => cache.resolve(page, name) !== undefined));
 };
 
+/** A write can have created a player of which a null is known: it is asked for. */
+const written = (_: unknown, _args: unknown, store: Cache) => {
+  for (const { fieldName, arguments: args } of store.inspectFields('Query'))
+    if ([store.resolve('Query', fieldName, args)].flat().includes(null)) store.invalidate('Query', fieldName, args);
+};
+
 /** Without types that an application cannot name in its own declarations. */
 type GraphcacheConfig = Required<Pick<CacheExchangeOpts, 'keys' | 'resolvers' | 'updates'>> & {
   isOfflineError(error: CombinedError | undefined): boolean;
@@ -84,11 +90,12 @@ export const graphcacheConfig: GraphcacheConfig = {
   },
   updates: {
     Mutation: {
+      trackEvents: written,
+      upsertPlayer: written,
       deletePlayer({ deletePlayer }, { input }, store) {
         // Null when it was refused.
         const isRefused = deletePlayer === null || Object(deletePlayer).deletedPlayerUniqueId === null;
-        const { playerUniqueId: id } = Object(input);
-        if (!isRefused && typeof id === 'string') store.invalidate({ __typename: 'Player', id });
+        if (!isRefused) store.invalidate({ __typename: 'Player', id: String(Object(input).playerUniqueId) });
       },
     },
   },

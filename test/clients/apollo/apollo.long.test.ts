@@ -461,6 +461,34 @@ test('a player that was deleted is gone from open screens, and one that does not
   warnings.mockRestore();
 });
 
+test('players that are read by their ids keep their places when one of them is deleted', async () => {
+  const client = connect();
+  const query = gql`query Team($ids: [ID!]!) { players(playerUniqueIds: $ids) { id } }`;
+  const variables = { ids: ['p21', 'p22', 'p23'] };
+  const team = client.watchQuery<{ players: ({ id: string } | null)[] }>({ query, variables });
+  open.add(team.subscribe({}));
+  const ids = () => team.getCurrentResult().data?.players?.map((one) => one?.id);
+  await until(() => ids()?.length === 3);
+  const remove = gql`mutation { deletePlayer(input: { playerUniqueId: "p22" }) { deletedPlayerUniqueId } }`;
+  await client.mutate({ mutation: remove });
+  expect(ids()).toEqual(['p21', undefined, 'p23']);
+});
+
+test.each([
+  ['upsert', 'p31', app.Rename, { attributes: { firstName: 'Grace' } }],
+  ['event', 'p32', app.Track, { events: [{ name: 'open_app' }] }],
+])('a screen that shows no player shows the one that an %s creates', async (_, id, mutation, more) => {
+  upstream.on('GET /player', { status: 404, json: { code: 101, message: 'Not found' } });
+  const client = connect();
+  const screen = client.watchQuery({ ...SCREEN, variables: { playerUniqueId: id } });
+  open.add(screen.subscribe({}));
+  await until(() => screen.getCurrentResult().data?.player === null);
+  upstream.on('GET /player', 'usual');
+  const variables = { input: { playerUniqueId: id, ...more } };
+  await client.mutate<unknown, Record<string, unknown>>({ mutation, variables });
+  await until(() => screen.getCurrentResult().data?.player?.id === id);
+});
+
 /** A screen with coupons and friends, of which two pages were read. */
 async function watchFriends() {
   const client = connect();

@@ -135,6 +135,22 @@ test('a player of a list that cannot be read leaves the others, and is asked for
   expect((await read()).error).toBeUndefined();
 });
 
+test.each([
+  ['upsert', 'p31', Rename, { attributes: { firstName: 'Grace' } }],
+  ['event', 'p32', Track, { events: [{ name: 'open_app' }] }],
+])('a screen that shows no player shows the one that an %s creates', async (_, playerUniqueId, mutation, more) => {
+  upstream.on('GET /player', { status: 404, json: { code: 101, message: 'Not found' } });
+  const client = connect();
+  const shown: unknown[] = [];
+  const screen = client.query(Coupons, { playerUniqueId }).subscribe(({ data }) => shown.push(data?.player?.id));
+  await until(() => shown.length > 0);
+  expect(shown).toEqual([undefined]);
+  upstream.on('GET /player', 'usual');
+  await client.mutation<unknown, Record<string, unknown>>(mutation, { input: { playerUniqueId, ...more } }).toPromise();
+  await until(() => shown.includes(playerUniqueId));
+  screen.unsubscribe();
+});
+
 test('a deletion that was refused leaves the player in the cache', async () => {
   const client = connect({ token: tokenOf({ scope: 'players:read referrals:read any-player' }) });
   const read = () => client.query(Friends, { playerUniqueId: 'p3', after: null }).toPromise();
