@@ -126,7 +126,7 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
 /** Reports what surrounds a value by mistake, and goes on without it. */
 function mend(given: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(VARIABLES.shape).flatMap((name) =>
-    Object.entries(AROUND).map((one) => [name, ...one] as const),
+    given[name] ? Object.entries(AROUND).map((one) => [name, ...one] as const) : [],
   );
   return names.flatMap(([name, problem, find]) => {
     const meant = find(given[name] ?? '', name);

@@ -100,19 +100,19 @@ export function createCompiler(options: CompilerOptions) {
 
 /** Returns a function that compiles, or says why graphql-jit may not or cannot compile an operation. */
 export function createCompile(schema: GraphQLSchema) {
-  const plain = forJit(schema);
+  let plain: GraphQLSchema | undefined;
   return (document: DocumentNode, operation: OperationDefinitionNode, fields: number): Execute | string => {
     const reason = reasonNotToCompile(schema, document, operation, fields);
     if (reason !== undefined) return reason;
+    plain ??= forJit(schema);
     const compiled = compileQuery(plain, document, operation.name?.value ?? '', {
       disablingCapturingStackErrors: true,
       disableLeafSerialization: true,
     });
     if (!isCompiledQuery(compiled)) return 'graphql-jit cannot compile it';
-    const { query } = compiled;
     const needed = scopesIn(schema, document);
     return (context, variables) =>
-      needed.every((scope) => context.caller.scopes.has(scope)) ? query({}, context, variables) : {};
+      needed.every((scope) => context.caller.scopes.has(scope)) ? compiled.query({}, context, variables) : {};
   };
 }
 
