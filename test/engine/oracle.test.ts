@@ -18,7 +18,7 @@ import { UNLIMITED } from '../kit/tokens.ts';
 import { type Answer, API_KEY } from '../kit/upstream.ts';
 
 /** How many generated operations are compared. */
-const COUNT = process.env['TEST_TIER'] === 'long' ? 300 : 50;
+const COUNT = process.env['TEST_TIER'] === 'long' ? 300 : 25;
 /** Another one makes other operations. */
 const SEED = Number(process.env['ORACLE_SEED'] ?? 20_250_501);
 
