@@ -64,6 +64,7 @@ onEachStore('players', (client, service) => {
     expect(await client.track('new', { ...events, bare: null })).toMatchObject({ status: 200, text: '' });
     expect((await client.player('new')).body).toMatchObject({ playerUniqueId: 'new', playerAttributes: {} });
     const stored = (await contentOf(service())).events.map(({ name, metadata }) => [name, JSON.parse(metadata)]);
-    expect(stored).toEqual([...Object.entries(events), ['bare', {}]]);
+    // As text, because a comparison of 20,000 items takes longer than the request.
+    expect(JSON.stringify(stored)).toBe(JSON.stringify([...Object.entries(events), ['bare', {}]]));
   });
 });
