@@ -41,14 +41,12 @@ type Missing = readonly [id: string, name: string];
 /**
  * Takes responses that Apollo has stored. A null that came with an error belongs to the screen that shows the error. When the next
  * screen with this field begins, the null is removed, so that Apollo asks for the field; at once when no screen waits for the
- * response, as for `client.query` and mutations. A mutation can create a player: each null in the place of one is removed.
+ * response, as for `client.query` and mutations.
  */
 export function forgetMissing(operation: ApolloLink.Operation, { data, errors }: ApolloLink.Result): void {
+  if (!errors?.length) return;
   const { client, query, operationName, operationType, variables } = operation;
   const { cache } = client;
-  if (operationType === 'mutation')
-    for (const name of ['me', 'node', 'player', 'players']) remove(cache, ['ROOT_QUERY', name]);
-  if (!errors?.length) return;
   const list = listOf(cache);
   const key = JSON.stringify([operationName ?? print(query), variables]);
   const isShown =
@@ -96,7 +94,9 @@ function missingAt(cache: ApolloCache, document: DocumentNode, data: unknown, pa
   return id === undefined ? [] : [...names].map((name) => [id, name]);
 }
 
+/** Whether a value, or an item of a list, is null. */
+export const isMissing = (value: unknown): boolean => value === null || (Array.isArray(value) && value.includes(null));
+
 function remove(cache: ApolloCache, [id, name]: Missing): void {
-  const isMissing = (value: unknown) => value === null || (Array.isArray(value) && value.includes(null));
   cache.modify({ id, fields: { [name]: (value, { DELETE }) => (isMissing(value) ? DELETE : value) } });
 }

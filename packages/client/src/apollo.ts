@@ -1,7 +1,8 @@
 import type { ErrorPolicy, FieldMergeFunction, FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
+import type { Modifier } from '@apollo/client/cache';
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
-import { forgetMissing, isLive, setLive, withoutMissing } from './apollo-missing.ts';
+import { forgetMissing, isLive, isMissing, setLive, withoutMissing } from './apollo-missing.ts';
 import type { ClientOptions } from './client.ts';
 import { createSend, type FetchOptions } from './fetch.ts';
 import { EMBEDDED } from './generated/embedded.ts';
@@ -60,6 +61,17 @@ const merged = stored((known, incoming, { mergeObjects }) =>
   incoming ? mergeObjects(known ?? {}, incoming) : (known ?? null),
 );
 
+/** A write that is done can have created its player: where a null is known of it, and in place of `me`, screens ask again. */
+const written: FieldPolicy = {
+  merge(_, incoming, { args, cache }) {
+    const id = JSON.stringify(args?.['input']?.playerUniqueId);
+    const forget: Modifier<unknown> = (value, { DELETE, fieldName, storeFieldName }) =>
+      isMissing(value) && (fieldName === 'me' || storeFieldName.includes(id)) ? DELETE : value;
+    if (incoming) cache.modify({ fields: { me: forget, node: forget, player: forget, players: forget } });
+    return incoming;
+  },
+};
+
 /** Whether two collections of a coupon have different ids. A document need not select them. */
 const isOther = (...collections: readonly [object, object]) => {
   const [known, incoming] = collections.map((one) => Reflect.get(one, 'collectionId'));
@@ -94,6 +106,8 @@ export const cacheConfig: InMemoryCacheConfig = {
     },
     Mutation: {
       fields: {
+        trackEvents: written,
+        upsertPlayer: written,
         deletePlayer: {
           merge(_, deleted, { cache }) {
             const id = cache.identify({ __typename: 'Player', id: deleted?.deletedPlayerUniqueId });

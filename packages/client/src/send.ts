@@ -104,7 +104,7 @@ async function received(from: Response, url: string, kind: Kind): Promise<Receiv
   const after = `${headers.get('retry-after')}`;
   const now = Date.parse(`${headers.get('date')}`) || Date.now();
   // Not a number, or less than 0, where there is none to wait for.
-  const retryAfterMs = Number(after.split(',')[0]) * 1_000 || Date.parse(after) - now;
+  const retryAfterMs = Math.max(...after.split(',').map(Number)) * 1_000 || Date.parse(after) - now;
   throw noResponse(message, kind, FINAL.test(status) ? NOT_TEMPORARY : undefined, retryAfterMs);
 }
 

@@ -1,5 +1,11 @@
 import { type CombinedError, type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/core';
-import { type Cache, type CacheExchangeOpts, cacheExchange, type Resolver } from '@urql/exchange-graphcache';
+import {
+  type Cache,
+  type CacheExchangeOpts,
+  cacheExchange,
+  type Resolver,
+  type UpdateResolver,
+} from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { type GatewayError, gatewayErrors, isObject } from './errors.ts';
 import { createSend, type FetchOptions, type Send } from './fetch.ts';
@@ -54,10 +60,18 @@ const growingList: Resolver = (parent, args, cache, info) => {
   return Object.fromEntries(Object.entries(list).filter(([name]) => cache.resolve(page, name) !== undefined));
 };
 
-/** A write can have created a player of which a null is known: it is asked for. */
-const written = (_: unknown, _args: unknown, store: Cache) => {
-  for (const { fieldName, arguments: args } of store.inspectFields('Query'))
-    if ([store.resolve('Query', fieldName, args)].flat().includes(null)) store.invalidate('Query', fieldName, args);
+/** A write that is done can have created its player: where a null is known of it, and in place of `me`, screens ask again. */
+const written: UpdateResolver = (result, { input }, store, { fieldName, optimistic }) => {
+  if (optimistic || !result[fieldName]) return;
+  const id: unknown = Object(input).playerUniqueId;
+  for (const { fieldName: name, arguments: args } of store.inspectFields('Query')) {
+    const isNamed =
+      name === 'me' ||
+      Object.values(args ?? {})
+        .flat()
+        .includes(id);
+    if (isNamed && [store.resolve('Query', name, args)].flat().includes(null)) store.invalidate('Query', name, args);
+  }
 };
 
 /** Without types that an application cannot name in its own declarations. */

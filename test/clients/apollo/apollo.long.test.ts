@@ -489,6 +489,23 @@ test.each([
   await until(() => screen.getCurrentResult().data?.player?.id === id);
 });
 
+test('a write that is refused, or of another player, asks for no player again', async () => {
+  upstream.on('GET /player', { status: 404, json: { code: 101, message: 'Not found' } });
+  const client = connect({ token: tokenOf({ scope: 'players:read events:write:open_app any-player' }) });
+  const query = gql`query Known { player(playerUniqueId: "p61") { id attributes { firstName } } }`;
+  const screen = client.watchQuery<unknown>({ query });
+  open.add(screen.subscribe({}));
+  await until(() => screen.getCurrentResult().data !== undefined);
+  sent.splice(0);
+  const mutation = gql`mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }`;
+  const write = (playerUniqueId: string, name: string) =>
+    client.mutate({ mutation, variables: { input: { playerUniqueId, events: [{ name }] } } });
+  expect((await write('p62', 'open_app')).error).toBeUndefined();
+  expect(gatewayErrors((await write('p61', 'buy')).error)).toMatchObject([{ code: 'FORBIDDEN' }]);
+  expect(screen.getCurrentResult()).toMatchObject({ loading: false, data: { player: null } });
+  expect(sent).toHaveLength(2);
+});
+
 /** A screen with coupons and friends, of which two pages were read. */
 async function watchFriends() {
   const client = connect();
