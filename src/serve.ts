@@ -29,7 +29,7 @@ import { createPseudonyms, reportTo } from './telemetry/observe.ts';
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 export const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
-/** How many connections the system opens before they are accepted. Beyond Node's 511, a client tries again after 1 s, then 3 s. */
+/** How many connections the system is asked to open before they are accepted: beyond it, clients try again after 1 s, then 3 s. */
 const BACKLOG = 4_096;
 
 export interface ServeOptions {

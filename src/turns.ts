@@ -32,8 +32,8 @@ export function batchPerTurn(schedule: (run: () => void) => void): (work: () => 
 
 /**
  * Turns of their own for large lists and responses, each of which is completed or read in one. Callers alternate, and so do the
- * players of one caller. Between two turns is an iteration of the event loop without one: a request that arrived during the first
- * does not wait for the second too.
+ * players of one caller. Between two turns is an iteration of the event loop without one: what arrived during the first, a request
+ * or a response of the service, is continued before the second.
  */
 export function createTurns(): (caller: string, player?: string) => Promise<void> {
   /** What waits, by caller and player; those whose turn is next come first. */

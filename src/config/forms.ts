@@ -188,14 +188,17 @@ const PROXY = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
   .refine((range) => !range.endsWith('/0'));
 
-/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`, whose own numbers trust none. Some add ports. */
+/** An address of `X-Forwarded-For`, of which some have a port. A proxy may send anything; no address is longer than 64 characters. */
+export const withoutPort = (address = '') => address.slice(0, 64).replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
+
+/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`, whose own numbers trust none. */
 export const trustProxy = readBy(
-  (given): boolean | ((address: string, hop: number) => boolean) => {
+  (given): boolean | ((address: string | undefined, hop: number) => boolean) => {
     const text = given.toLowerCase();
     if (text === 'true' || text === 'false') return text === 'true';
     if (/^\d{1,2}$/.test(text)) return (_address, hop) => hop < Number(text);
     const isTrusted = proxyAddr.compile(z.array(PROXY).parse(text.split(',').map((part) => part.trim())));
-    return (address, hop) => isTrusted(address.replace(/^\[|\](?::\d+)?$|(?<=\.\d+):\d+$/g, ''), hop);
+    return (address, hop) => isTrusted(withoutPort(address), hop);
   },
   '`true` (development only), `false`, a number of proxies, or addresses and CIDR ranges',
   'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',

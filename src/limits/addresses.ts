@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { withoutPort } from '../config/forms.ts';
 
 /** How many clients have keys of their own in one window, and how many of them in one IPv6 network of 48 bits. */
 const MAX_CLIENTS = 50_000;
@@ -9,8 +10,7 @@ const MAX_IN_NETWORK = 500;
  * (RFC 6052, RFC 8215) the last 32 bits are the client's IPv4 address.
  */
 export function clientAddress(address = ''): string {
-  // A proxy may send anything; no address is longer than 64 characters.
-  const text = address.slice(0, 64).replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
+  const text = withoutPort(address);
   const parsed = ipaddr.isValid(text) ? ipaddr.process(text) : text;
   if (!(parsed instanceof ipaddr.IPv6)) return `${parsed}`;
   const isNat64 = parsed.parts[0] === 0x64 && parsed.parts[1] === 0xff9b;

@@ -192,7 +192,7 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
       other.role().catch(() => ['unknown']),
       other.info().catch(() => ''),
       redis.get('probe'), // 'check' is a hash for a moment.
-      redis.eval("return redis.call('TIME')", 0),
+      redis.eval("return redis.call('TIME')", 1, 'probe'), // Proxies want a key.
     ]);
     const answeredAt = performance.now();
     // Once more, because the first answer took the time of four.

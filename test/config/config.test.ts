@@ -221,8 +221,12 @@ test('white space around a value, words in upper case, and how an origin is writ
   const asSent = ['https://c.example', 'http://xn--bcher-kva.example', 'app://Page'];
   expect(values.CORS_ORIGINS).toEqual(['https://a.example', 'https://b.example', ...asSent]);
   const trusts = values.TRUST_PROXY;
-  const addresses = ['127.0.0.1', '2001:db8::7', '2001:db9::7', 'unknown'];
-  expect(typeof trusts === 'function' && addresses.map((one) => trusts(one, 0))).toEqual([true, true, false, false]);
+  const addresses = ['127.0.0.1:80', '[2001:db8::7]', '2001:db9::7', 'unknown', '1'.repeat(16_000), undefined];
+  expect(typeof trusts === 'function' && addresses.map((one) => trusts(one, 0))).toEqual([
+    true,
+    true,
+    ...Array(4).fill(false),
+  ]);
 });
 
 /** What becomes of a key in PEM on its way through files, variables and pages of platforms. */

@@ -8,7 +8,7 @@ const MEMBERS = ['query', 'operationName', 'variables', 'extensions', 'documentI
 const GOOD = '{ me { id } }';
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261);
 
-/** What the fast tests send is a quarter of it. */
+/** The fast tests send a quarter of what the long ones do. */
 const RUNS = process.env['TEST_TIER'] === 'long' ? 400 : 100;
 
 const all = await startWithCallers({ NODE_ENV: 'production' });

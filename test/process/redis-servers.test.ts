@@ -9,8 +9,9 @@ import { start, upstream } from './setup.ts';
 
 /**
  * A server with these replies to the commands of these names, and OK to all others; with `isStrict`, it closes the connection for
- * others. Resolves to its URL. `onClose` is called when a client has closed its connection.
+ * others, and for a script without a key. Resolves to its URL. `onClose` is called when a client has closed its connection.
  */
+const withoutKey = /\r\neval\r\n\$\d+\r\n.*?\r\n\$1\r\n0\r\n/is;
 async function startServer(replies: Record<string, string>, onClose = () => {}, isStrict = false): Promise<string> {
   const server = createServer((client) => {
     client
@@ -20,7 +21,8 @@ async function startServer(replies: Record<string, string>, onClose = () => {}, 
         const commands = chunk.toString('latin1').matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g);
         for (const [, name = ''] of commands) {
           const reply = replies[name.toLowerCase()];
-          if (isStrict && reply === undefined) return void client.destroy();
+          if (isStrict && (reply === undefined || withoutKey.test(chunk.toString('latin1'))))
+            return void client.destroy();
           client.write(reply ?? '+OK\r\n');
         }
       });
