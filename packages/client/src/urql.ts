@@ -80,7 +80,7 @@ type GraphcacheConfig = Required<Pick<CacheExchangeOpts, 'keys' | 'resolvers' | 
 };
 
 /**
- * The settings of graphcache: the keys of all types, lists that grow, and what a deletion makes invalid; for `offlineExchange`
+ * The settings of graphcache: the keys of all types, lists that grow, and what a write makes invalid; for `offlineExchange`
  * too, which waits for the network when nothing arrived, or when the token cannot be fetched.
  */
 export const graphcacheConfig: GraphcacheConfig = {
