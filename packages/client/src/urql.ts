@@ -63,7 +63,7 @@ const growingList: Resolver = (parent, args, cache, info) => {
 /** A write that is done can have created its player: where a null is known of it, and in place of `me`, screens ask again. */
 const written: UpdateResolver = (result, { input }, store, { fieldName, optimistic }) => {
   if (optimistic || !result[fieldName]) return;
-  const id: unknown = Object(input).playerUniqueId;
+  const { playerUniqueId: id } = Object(input);
   for (const { fieldName: name, arguments: args } of store.inspectFields('Query')) {
     const isNamed =
       name === 'me' ||
