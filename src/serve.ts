@@ -29,7 +29,7 @@ import { createPseudonyms, reportTo } from './telemetry/observe.ts';
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 export const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
-/** How many connections the system is asked to open before they are accepted: beyond it, clients try again after 1 s, then 3 s. */
+/** How many connections may wait to be accepted, as in listen(2). The client of one beyond these tries again after 1 s, then 3 s. */
 const BACKLOG = 4_096;
 
 export interface ServeOptions {
@@ -84,8 +84,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const listenTextResolver = (at: string) => `GraphQL listens at ${at}`;
-  const where = { host, port: config.PORT, backlog: BACKLOG, listenTextResolver };
-  const url = await app.listen(where).catch(async (error: unknown) => {
+  const listenOptions = { host, port: config.PORT, backlog: BACKLOG, listenTextResolver };
+  const url = await app.listen(listenOptions).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });

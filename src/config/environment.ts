@@ -81,7 +81,7 @@ const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP
 /** What platforms with a Redis of their own set beside `REDIS_URL`, such as REDIS_HOST and REDIS_TLS_URL. */
 const OF_PLATFORMS = /^REDIS_(?!URL|TIMEOUT|CA|CLIENT)/;
 
-/** Given variables that look like settings and are none, encoded because some characters are not seen, with the likely setting. */
+/** A line for each given variable that looks like a setting and is none. Names are percent-encoded: some characters are invisible. */
 export function misspelt(given: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
   const accepted = [...known, ...PROXIES.map((name) => name.toLowerCase())];

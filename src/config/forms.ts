@@ -188,7 +188,7 @@ const PROXY = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
   .refine((range) => !range.endsWith('/0'));
 
-/** An address of `X-Forwarded-For`, of which some have a port. A proxy may send anything; no address is longer than 64 characters. */
+/** An address of `X-Forwarded-For` without its port. A proxy may send anything; no address is longer than 64 characters. */
 export const withoutPort = (address = '') => address.slice(0, 64).replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
 
 /** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`, whose own numbers trust none. */

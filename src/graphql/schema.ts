@@ -25,7 +25,7 @@ const resolvers: Resolvers = {
 };
 
 /**
- * The executable schema: the SDL of all `.graphql` files in a directory, which tests validate, resolvers, access rules and audit.
+ * The executable schema: the SDL of all `.graphql` files in a directory, with resolvers, access rules and audit. Tests validate it.
  * @param federation Whether it is a subgraph of federation 2, with `_entities` and `_service`.
  * @param personalIds Whether ids of players are personal data.
  */

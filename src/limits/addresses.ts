@@ -9,7 +9,7 @@ const MAX_IN_NETWORK = 500;
  * What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. Behind NAT64
  * (RFC 6052, RFC 8215) the last 32 bits are the client's IPv4 address.
  */
-export function clientAddress(address = ''): string {
+export function clientAddress(address?: string): string {
   const text = withoutPort(address);
   const parsed = ipaddr.isValid(text) ? ipaddr.process(text) : text;
   if (!(parsed instanceof ipaddr.IPv6)) return `${parsed}`;

@@ -61,7 +61,7 @@ function openRedis(url: Secret, restUrl: string, { rest, redisTls }: Config, mor
     protocol: 2, // 3 begins with HELLO, which some proxies do not know.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // They ask INFO and CLIENT, which some users may not, and some proxies do not know.
+    // Without these two, ioredis sends INFO and CLIENT, which some users may not run, and some proxies do not know.
     enableReadyCheck: false,
     disableClientInfo: true,
     ...(address.protocol === 'rediss:' && {
@@ -181,7 +181,7 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
   // With the prefix of the gateway: a cluster and an access list decide by the key.
   const more = { commandTimeout: timeoutMs, retryStrategy: () => null };
   const redis = openRedis(url, `${config.rest.baseUrl ?? ''}`, config, more).on('error', () => undefined);
-  // For what the gateway itself does not ask: some proxies close the connection for it.
+  // For ROLE and INFO, which the gateway itself does not send: some proxies close the connection for them.
   const other = redis.duplicate({ enableOfflineQueue: true }).on('error', () => undefined);
   try {
     // A Redis in protected mode closes the connection, which is no error for ioredis.
@@ -192,7 +192,7 @@ export async function probeRedis(url: Secret, config: Config, timeoutMs: number)
       other.role().catch(() => ['unknown']),
       other.info().catch(() => ''),
       redis.get('probe'), // 'check' is a hash for a moment.
-      redis.eval("return redis.call('TIME')", 1, 'probe'), // Proxies want a key.
+      redis.eval("return redis.call('TIME')", 1, 'probe'), // twemproxy and Envoy refuse a script without a key.
     ]);
     const answeredAt = performance.now();
     // Once more, because the first answer took the time of four.

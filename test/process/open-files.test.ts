@@ -51,8 +51,8 @@ test.each([
   },
 );
 
-/** What the system allows; undefined elsewhere than on Linux. */
-function mostWaiting(): number | undefined {
+/** How many connections may wait to be accepted, by the limit of the system; undefined elsewhere than on Linux. */
+function maxBacklog(): number | undefined {
   try {
     return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
   } catch {
@@ -60,7 +60,7 @@ function mostWaiting(): number | undefined {
   }
 }
 
-(Number(mostWaiting()) >= 4_096 ? test : test.skip)(
+(Number(maxBacklog()) >= 4_096 ? test : test.skip)(
   'a process that is held up keeps 1,000 new connections, and then responds on all of them',
   async () => {
     const gateway = await startProcess({ REST_BASE_URL: upstream.url });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsSocketServer } from 'node:tls';
 import { expect, test } from '@jest/globals';
@@ -107,9 +107,13 @@ test('the output has the settings that are set, and praise only without a mistak
   expect(bad.stdout).not.toMatch(/can be used|as it should/);
 });
 
+/** A server of connections that the program may reset. */
+const createSocketServer = (serve: (to: Socket) => unknown) =>
+  createTcpServer((to) => void serve(to.on('error', () => {})));
+
 /** A server that responds to the first message of TLS with this record. */
 const responding = async (...record: number[]) => {
-  const server = createTcpServer((to) => void to.on('error', () => {}).once('data', () => to.end(Buffer.from(record))));
+  const server = createSocketServer((to) => to.once('data', () => to.end(Buffer.from(record))));
   return { ...GOOD, REST_BASE_URL: `https://${await listen(server)}` };
 };
 const alerting = (alert: number) => responding(21, 3, 3, 0, 2, 2, alert);
@@ -268,7 +272,7 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     'a web server in place of Redis',
     async () => ({
       ...GOOD,
-      REDIS_URL: `redis://${await listen(createTcpServer((to) => void to.on('error', () => {}).write('HTTP/1.1 400 Bad Request\r\n')))}`,
+      REDIS_URL: `redis://${await listen(createSocketServer((to) => to.write('HTTP/1.1 400 Bad Request\r\n')))}`,
     }),
     /^REDIS_URL: .*no Redis/,
   ],
@@ -282,11 +286,9 @@ test.each(mistakes)('%s is named in one line, and ends with 1', async (_, env, l
 test('what hangs is named long before the operations of a gateway would end', async () => {
   const url = await serve(() => {});
   const env = {
-    ...{
-      REST_BASE_URL: url,
-      REDIS_URL: `redis://${await listen(createTcpServer((to) => void to.on('error', () => {})))}`,
-      REDIS_TIMEOUT_MS: '600000',
-    },
+    REST_BASE_URL: url,
+    REDIS_URL: `redis://${await listen(createSocketServer(() => {}))}`,
+    REDIS_TIMEOUT_MS: '600000',
     ...{ JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'a', JWT_JWKS_URL: url },
     ...{ REST_TIMEOUT_MS: '600000', OPERATION_TIMEOUT_MS: '600000' },
   };
@@ -312,8 +314,8 @@ test('redis is asked everything at once, so that a slow one takes no longer than
   };
   let ofFour = 0;
   const waiting: (() => void)[] = [];
-  const server = createTcpServer((to) => {
-    to.on('error', () => {}).on('data', (chunk) => {
+  const server = createSocketServer((to) => {
+    to.on('data', (chunk) => {
       for (const [, name = ''] of chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
         const answer = Object(answers)[name.toLowerCase()];
         if (answer) ofFour += 1;

@@ -1,4 +1,4 @@
-import type { ErrorPolicy, FieldMergeFunction, FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
+import type { ErrorPolicy, FieldMergeFunction, FieldPolicy, InMemoryCacheConfig, Reference } from '@apollo/client';
 import type { Modifier } from '@apollo/client/cache';
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
@@ -101,7 +101,9 @@ export const cacheConfig: InMemoryCacheConfig = {
           },
         },
         // In the order of the ids: Apollo would leave a deleted player out, and the others would get its place.
-        players: { read: (list, { canRead }) => list?.map((one: null) => (canRead(one) ? one : null)) ?? list },
+        players: {
+          read: (list, { canRead }) => list?.map((one: Reference | null) => (canRead(one) ? one : null)),
+        },
       },
     },
     Mutation: {

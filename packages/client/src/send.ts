@@ -100,7 +100,7 @@ async function received(from: Response, url: string, kind: Kind): Promise<Receiv
   if (isGatewayResponse(response, from.status)) return { from, headers, text, response };
   const meaning = MEANINGS.find(([statuses]) => statuses.test(status))?.[1];
   const message = `${url} responded with ${status}, but not as a gateway: ${meaning}.`;
-  // Of an edge that refuses for a while: in seconds, also said twice, or a date by the sender's clock: that of a phone can be wrong.
+  // Of an edge that refuses for a while: in seconds, of two edges the longer; or a date by its own clock: that of a phone can be wrong.
   const after = `${headers.get('retry-after')}`;
   const now = Date.parse(`${headers.get('date')}`) || Date.now();
   // Not a number, or less than 0, where there is none to wait for.

@@ -123,14 +123,14 @@ function namesIn(info: GraphQLResolveInfo, set: SelectionSetNode | undefined): s
 }
 
 function player(state: State, id: string): object {
-  const displayName = state === 'demo-long-names' ? LONG_NAMES[0] : state === 'demo-empty' ? null : 'Demo Player';
+  const displayName = state === 'demo-long-names' ? LONG_NAMES[0] : 'Demo Player';
   const link = `https://shop.example/r/${state === 'demo-long-names' ? 'a-very-long-code'.repeat(6) : 'DEMO42'}`;
   return {
     __typename: 'Player',
     id,
     playerUniqueId: id,
     referralLink: ({ lang }: { lang?: string | null }) => (lang ? `${link}?lang=${lang}` : link),
-    attributes: { ...ATTRIBUTES, displayName },
+    attributes: state === 'demo-empty' ? {} : { ...ATTRIBUTES, displayName },
     coupons: ({ filter }: { filter?: Filter | null }) => {
       if (state === 'demo-slow-coupons') throw timeout();
       if (state === 'demo-no-coupons') throw unavailable();

@@ -65,12 +65,9 @@ const written: UpdateResolver = (result, { input }, store, { fieldName, optimist
   if (optimistic || !result[fieldName]) return;
   const { playerUniqueId: id } = Object(input);
   for (const { fieldName: name, arguments: args } of store.inspectFields('Query')) {
-    const isNamed =
-      name === 'me' ||
-      Object.values(args ?? {})
-        .flat()
-        .includes(id);
-    if (isNamed && [store.resolve('Query', name, args)].flat().includes(null)) store.invalidate('Query', name, args);
+    const named = Object.values(args ?? {}).flat();
+    const isOfPlayer = name === 'me' || named.includes(id);
+    if (isOfPlayer && [store.resolve('Query', name, args)].flat().includes(null)) store.invalidate('Query', name, args);
   }
 };
 

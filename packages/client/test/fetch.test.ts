@@ -98,9 +98,9 @@ test('an edge that is busy is asked again, as late as it says in seconds or as a
   expect((await rejection(day(url, post(READ)))).retryAfterMs).toBe(86_400_000);
 });
 
-test('a pause that two edges ask for, so that the header has both, is kept', async () => {
+test('of the pauses that two edges ask for in one header, the longer is kept', async () => {
   const headers = new Headers();
-  for (const seconds of ['7200', '7200']) headers.append('retry-after', seconds);
+  for (const seconds of ['60', '7200']) headers.append('retry-after', seconds);
   const own = createFetch({ fetch: async () => new Response('<h1>Busy</h1>', { status: 503, headers }) });
   expect((await rejection(own(url, post(READ)))).retryAfterMs).toBe(7_200_000);
 });

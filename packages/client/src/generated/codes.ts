@@ -26,11 +26,11 @@ export type GatewayErrorCode =
   | 'BAD_USER_INPUT'
   /** not a GraphQL request over HTTP, too large, or with more than 200 headers; or its `documentId`, `id` or `doc_id` is not in the manifest (with `PERSISTED_OPERATIONS=enforce`: `OPERATION_NOT_ALLOWED`) */
   | 'BAD_REQUEST'
-  /** the document does not fit the schema, or has no operation of this name */
+  /** the text cannot be parsed; it does not fit the schema; it has no operation of this name */
   | 'GRAPHQL_PARSE_FAILED'
-  /** the document does not fit the schema, or has no operation of this name */
+  /** the text cannot be parsed; it does not fit the schema; it has no operation of this name */
   | 'GRAPHQL_VALIDATION_FAILED'
-  /** the document does not fit the schema, or has no operation of this name */
+  /** the text cannot be parsed; it does not fit the schema; it has no operation of this name */
   | 'OPERATION_RESOLUTION_FAILURE'
   /** an automatic persisted query that is not registered */
   | 'PERSISTED_QUERY_NOT_FOUND'
@@ -38,7 +38,7 @@ export type GatewayErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   /** of the client package: no response of a gateway arrived */
   | 'NO_RESPONSE'
-  /** of the client package: there is no token, or its text cannot be a bearer token */
+  /** of the client package: there is no token, or its text cannot be a bearer token; nothing was sent */
   | 'NO_TOKEN'
-  /** of the client package: the function for the token failed, or took too long */
+  /** of the client package: the function for the token failed, or took too long; nothing was sent */
   | 'TOKEN_UNAVAILABLE';
