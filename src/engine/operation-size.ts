@@ -25,7 +25,7 @@ const MAX_LIST_SIZE = 200;
 /** How often a field below introspection counts: a list in it has about so many types, fields or arguments. */
 const INTROSPECTED = 50;
 /** What each hundred values in the variables of a mutation add to each of its fields: checking and sending them takes time. */
-const PER_HUNDRED_VALUES = 25;
+const PER_HUNDRED_VALUES = 35;
 
 export interface Size {
   /** Not counted below introspection: the standard query is 15 levels deep, and graphql-js has a limit of its own. */
