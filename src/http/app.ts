@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
@@ -107,30 +107,30 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
   });
 }
 
-/** The last request of a connection, until its response is sent. In a WeakMap, V8 would keep young objects for long. */
-const LAST = Symbol('last request');
-type Connection = Socket & { [LAST]?: IncomingMessage | undefined };
+/** The response to the last request of a connection, until it is sent. In a WeakMap, V8 would keep young objects for long. */
+const LAST = Symbol('last response');
+type Connection = Socket & { [LAST]?: ServerResponse | undefined };
 
 /** Decides about connections with an error, and about those without a request when the server closes. */
 function watchConnections(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
+  app.addHook('onRequest', ({ raw }, reply, done) => {
     const socket: Connection = raw.socket;
-    socket[LAST] = raw;
+    socket[LAST] = reply.raw;
     done();
   });
-  app.addHook('onResponse', ({ raw }, _reply, done) => {
+  app.addHook('onResponse', ({ raw }, reply, done) => {
     const socket: Connection = raw.socket;
-    if (socket[LAST] === raw) socket[LAST] = undefined;
+    if (socket[LAST] === reply.raw) socket[LAST] = undefined;
     done();
   });
-  // Fastify's own listener responds to what is no HTTP, too long or too slow. Two kinds of connections are closed without a
-  // response, because the client would take it for that of another request: those with a complete request that is pending, and
-  // those without a byte, which proxies open in advance. After a first response, only lateness and length get a response.
-  app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Connection) => {
+  // Fastify's own listener responds to what is no HTTP, too long or too slow; a proxy takes a connection that is only closed for a
+  // broken server. These are closed without a response, which the client would take for that of another request: connections with
+  // a complete request that is pending, or a response that has begun, and those without a byte, which proxies open in advance.
+  app.server.prependListener('clientError', (_error, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
-    const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'HPE_HEADER_OVERFLOW';
-    const isUnused = socket.bytesRead === 0;
-    if (socket[LAST]?.complete || isUnused || (!isLate && socket.bytesWritten > 0)) socket.end();
+    const last = socket[LAST];
+    const isOfAnother = last && (last.req.complete || last.headersSent || last.socket === null);
+    if (isOfAnother || socket.bytesRead === 0) socket.end();
   });
   // A closing server waits for connections without a request, and Node no longer limits how long their heads take.
   const sockets = new Set<Connection>();

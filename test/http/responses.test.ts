@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { player, startWithCallers, WHAT } from '../kit/callers.ts';
 import { startBoth, startGateway } from '../kit/gateway.ts';
+import { raw } from '../kit/raw.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
 
 /* The media type and the compression that a client asks for. */
@@ -96,4 +99,35 @@ test.each([
   const gateway = await startGateway(all.upstream.url, { ...env });
   const headers = { 'apollo-require-preflight': '1', cookie: 'a'.repeat(50_000) };
   expect((await fetch(`${gateway.url}?query={__typename}`, { headers })).status).toBe(status);
+});
+
+const NAME = '{"query":"{ player(playerUniqueId: \\"p1\\") { attributes { city } } }"}';
+const TYPED = 'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+const READ = `${TYPED}Content-Length: ${NAME.length}\r\n\r\n${NAME}`;
+
+/** Proxies take a connection that is closed without a response for a broken server, and stop using it for everybody. */
+test.each([
+  ['a space in its target', 'GET /graphql?query={ me } HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['a header that is none', 'GET /graphql HTTP/1.1\r\nHost: localhost\r\nNo header: a\r\n\r\n'],
+  ['a broken body', `${TYPED}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+])('a request with %s gets 400 on a connection that had a response, too', async (_what, request) => {
+  const { gateway } = await startBoth();
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  const closed = once(socket, 'close');
+  socket.once('data', () => socket.write(request)).write(READ);
+  await closed;
+  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400']);
+});
+
+test('a response to a broken request never comes before that of an earlier one', async () => {
+  const { gateway, upstream } = await startBoth();
+  const held = upstream.hold('GET /player');
+  const answer = raw(gateway.url, `${READ}${TYPED}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
+  expect((await answer).statuses).toEqual([]);
+  held.release();
 });
