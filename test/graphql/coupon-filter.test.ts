@@ -20,6 +20,7 @@ test.each<[what: string, coupon: object, isUsable: boolean]>([
   ['ended yesterday', { endAt: inDays(-1) }, false],
   ['is expired', { isExpired: true }, false],
   ['is used', { isUsed: true }, false],
+  ['is used, by a database without booleans', { isUsed: 1, isExpired: 0 }, false],
   ['is used and may be used once', { isUsed: true, options: { UsageLimit: 1 } }, false],
   ['is used with uses left', { isUsed: true, options: { UsageLimit: 2 } }, true],
   ['is of an inactive group', { group: { handle: 'a', isActive: false } }, false],

@@ -70,11 +70,11 @@ function numberOf(value: unknown): number | undefined {
   return isExactNumber(decoded) ? decoded : undefined;
 }
 
-/** A boolean, or `true` or `false` as text. */
+/** A boolean, also as text; 1 and 0, as databases without booleans have it. */
 export const boolean = optional('wrong-type', (value) => {
   if (typeof value === 'boolean') return value;
-  const name = shortText(value)?.toLowerCase();
-  return name === 'true' || name === 'false' ? name === 'true' : undefined;
+  const name = typeof value === 'number' ? String(value) : shortText(value)?.toLowerCase();
+  return name === 'true' || name === '1' ? true : name === 'false' || name === '0' ? false : undefined;
 });
 
 /** A date-time, in UTC with milliseconds. */
