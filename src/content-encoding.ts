@@ -1,8 +1,10 @@
 /* Content codings of bodies (RFC 9110, 8.4.1): those of clients, and those of a REST service that was asked for none. */
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
+import { parseJson } from './json.ts';
 
 type Decode = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+type Decoded = Buffer | 'unsupported' | 'too large' | 'corrupt';
 
 const inflate: Decode = promisify(zlib.inflate);
 const inflateRaw: Decode = promisify(zlib.inflateRaw);
@@ -32,17 +34,22 @@ export function isSupported(encoding: string): boolean {
  * @param encoding The value of `content-encoding`.
  * @param maxBytes The longest result, also between two codings.
  */
-export async function decodeContent(body: Buffer, encoding: string, maxBytes: number) {
+export async function decodeContent(body: Buffer, encoding: string, maxBytes: number, more = {}): Promise<Decoded> {
   if (!isSupported(encoding)) return 'unsupported';
   if (body.length === 0) return body;
   try {
     let decoded = body;
     // The last coding was applied last.
     for (const name of codingsOf(encoding).reverse()) {
-      decoded = (await DECODERS[name]?.(decoded, { maxOutputLength: maxBytes })) ?? decoded;
+      decoded = (await DECODERS[name]?.(decoded, { maxOutputLength: maxBytes, ...more })) ?? decoded;
     }
     return decoded;
   } catch (error) {
-    return Object(error).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'corrupt';
+    const { code } = Object(error);
+    if (code === 'ERR_BUFFER_TOO_LARGE') return 'too large';
+    if (code !== 'Z_BUF_ERROR' || 'finishFlush' in more) return 'corrupt';
+    // Some servers leave out the checksum at the end, which browsers and curl do not miss. JSON that is whole is used without it.
+    const decoded = await decodeContent(body, encoding, maxBytes, { finishFlush: zlib.constants.Z_SYNC_FLUSH });
+    return parseJson(decoded.toString().trim()) === undefined ? 'corrupt' : decoded;
   }
 }

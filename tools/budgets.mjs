@@ -8,7 +8,7 @@ import { join, relative, sep } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 636,
+  '.': 643,
   access: 826,
   config: 990,
   engine: 1240,
@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 206,
   'persisted-operations': 301,
   process: 908,
-  rest: 2085,
+  rest: 2086,
   telemetry: 551,
 };
 

@@ -155,10 +155,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#received = true;
     this.#release();
-    const encoding = this.#headers['content-encoding'];
     this.#call.state.connections.responded(mayBeOtherHost(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
+    // Some caches lose the header of a compressed body. No text begins with the bytes of gzip (RFC 1952, 2.3.1).
+    const encoding = this.#headers['content-encoding'] ?? (body[0] === 0x1f && body[1] === 0x8b ? 'gzip' : undefined);
     if (this.#isRefused) this.#resolve(notRead(this.#call.state.endpoint, this.#status));
     else if (encoding === undefined) afterSockets(() => this.#respond(body));
     else void this.#decode(body, String(encoding));
