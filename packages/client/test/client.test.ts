@@ -513,8 +513,8 @@ describe('the token', () => {
 });
 
 test('createClient is at most 4 KB with gzip, and imports nothing', async () => {
-  const contents = "export { createClient, GatewayError } from './index.ts'";
-  const stdin = { contents, resolveDir: fileURLToPath(new URL('../src', import.meta.url)) };
+  const contents = "export { createClient, GatewayError } from './index.js'";
+  const stdin = { contents, resolveDir: fileURLToPath(new URL('../dist', import.meta.url)) };
   const options = { stdin, bundle: true, minify: true, write: false, metafile: true } as const;
   const { outputFiles, metafile } = await build({ ...options, format: 'esm', target: 'es2022' });
   expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports)).toEqual([]);
