@@ -446,6 +446,7 @@ describe('events', () => {
 
   test.each([
     ['a page without TLS, which has no crypto.randomUUID', { getRandomValues: crypto.getRandomValues.bind(crypto) }],
+    ['React Native, whose polyfill has no getRandomValues', {}],
     ['a program without crypto', undefined],
   ])('have keys in %s', (_, replacement) => {
     const original = Object.getOwnPropertyDescriptor(globalThis, 'crypto') ?? {};

@@ -573,14 +573,41 @@ test('an event keeps its key when the upsert beside it failed, and has a new one
   expect(one).not.toBe(two);
 });
 
-test('an event that was lost, and is refused when it comes again soon, has the outcome UNKNOWN', async () => {
+const UPSERT = {
+  query: 'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { serviceId } }',
+  variables: { input: ME },
+};
+test.each([
+  ['an event', TRACK, 'UNKNOWN'],
+  ['an event with another variable', { ...TRACK, variables: { ...TRACK.variables, lang: 'de' } }, 'UNKNOWN'],
+  ['an upsert, which is another one', UPSERT, 'NOT_DONE'],
+  ['a write with an id alone', { documentId: 'a1', variables: { id: 'p1' } }, 'NOT_DONE'],
+])('of %s that was lost, and is refused when it comes again soon, the outcome is told', async (_, body, outcome) => {
   const error = { message: 'No', extensions: { code: 'FORBIDDEN', outcome: 'NOT_DONE', retryable: false } };
   const lost = () => Promise.reject(new TypeError('lost'));
-  const answers = [lost, async () => Response.json({ data: { trackEvents: null }, errors: [error] })];
+  const answers = [lost, async () => Response.json({ data: { write: null }, errors: [error] })];
   const own = createFetch({ token: valid, attempts: 1, fetch: () => (answers.shift() ?? lost)() });
-  await rejection(own(url, post(TRACK)));
-  const { errors } = await (await own(url, post(TRACK))).json();
-  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', outcome: 'UNKNOWN' } }]);
+  await rejection(own(url, post(body)));
+  const { errors } = await (await own(url, post(body))).json();
+  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', outcome } }]);
+});
+
+test.each([
+  ['without an input of this gateway', 'mutation ($cart: ID!) { checkOut(cart: $cart) { id } }', { cart: 'c1' }],
+  ['with its input in the text', 'mutation { upsertPlayer(input :{playerUniqueId: "p1"}) { serviceId } }', {}],
+  [
+    'with an event and another input in the text',
+    `${TRACK.query.slice(0, -2)} deletePlayer(input: {playerUniqueId: "p2"}) { deletedPlayerUniqueId } }`,
+    TRACK.variables,
+  ],
+])('a mutation %s is sent once when its response was lost', async (_, query, variables) => {
+  let requests = 0;
+  const lost = () => {
+    requests += 1;
+    return Promise.reject(new TypeError('lost'));
+  };
+  const error = await rejection(createFetch({ token: valid, fetch: lost })(url, post({ query, variables })));
+  expect([error.outcome, error.retryable, requests]).toEqual(['UNKNOWN', false, 1]);
 });
 
 test('an event whose response was lost has the same key when its text follows its hash, which another replica does not know', async () => {
