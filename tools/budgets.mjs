@@ -12,7 +12,7 @@ const BUDGETS = {
   access: 826,
   config: 990,
   engine: 1240,
-  graphql: 1556,
+  graphql: 1554,
   http: 788,
   limits: 206,
   'persisted-operations': 301,

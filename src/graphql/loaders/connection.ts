@@ -28,9 +28,11 @@ const MAX_CURSOR_ROW = 999_999_999;
 /** What of a cursor is read. Ours are shorter; to parse 150,000 brackets takes up to 50 ms. */
 const MAX_CURSOR_LENGTH = 2_048;
 
-/** Opaque to clients. */
-export function writeCursor({ row, friend }: Cursor): string {
-  return Buffer.from(JSON.stringify([row, friend ?? null])).toString('base64url');
+/** The cursor of an edge, which is opaque to clients. */
+export function cursorOf({ row, node }: ReferredFriendEdgeParent, hashFriend: HashFriend): string {
+  const { owner, playerUniqueId } = node;
+  const friend = playerUniqueId === undefined ? null : hashFriend(owner, playerUniqueId);
+  return Buffer.from(JSON.stringify([row, friend])).toString('base64url');
 }
 
 /** Throws BAD_USER_INPUT for a text that is no cursor of ours. */

@@ -1,6 +1,6 @@
 import type { PlayerResolvers, ReferredFriendEdgeResolvers, ReferredFriendResolvers } from '../../generated/graphql.ts';
 import { idProblem } from '../../player-id.ts';
-import { type HashFriend, type ReferredFriendEdgeParent, readConnection, writeCursor } from '../loaders/connection.ts';
+import { cursorOf, readConnection } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { rowsOfConnection, rowsOfPage } from '../lookahead.ts';
 import { readPlayer } from './player.ts';
@@ -37,10 +37,6 @@ export const friendFields: ReferredFriendResolvers = {
   player: ({ playerUniqueId }, { lang }, context, info) =>
     playerUniqueId === undefined || idProblem(playerUniqueId) ? null : readPlayer(playerUniqueId, lang, context, info),
 };
-
-function cursorOf({ row, node: { owner, playerUniqueId } }: ReferredFriendEdgeParent, hashFriend: HashFriend): string {
-  return writeCursor({ row, friend: playerUniqueId === undefined ? undefined : hashFriend(owner, playerUniqueId) });
-}
 
 export const friendEdge: Pick<ReferredFriendEdgeResolvers, 'cursor'> = {
   cursor: (edge, _args, { hashFriend }) => cursorOf(edge, hashFriend),
