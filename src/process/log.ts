@@ -33,9 +33,9 @@ export function openStdout() {
   // Reading `process.stdout` makes Node set a pipe to non-blocking: a blocking write would hold a thread, and the end of
   // the process would wait for that thread. The gateway continues when the pipe is closed or the disk is full.
   process.stdout.on('error', () => undefined);
-  let sync = false;
+  const retryEAGAIN = (): boolean => !Object(destination).sync;
   // At most 16 MB wait for a slow reader; further lines are dropped, those of the audit last.
-  const options = { dest: 1, sync, minLength: 1, maxLength: 16 * 1024 * 1024, retryEAGAIN: () => !sync };
+  const options = { dest: 1, sync: false, minLength: 1, maxLength: 16 * 1024 * 1024, retryEAGAIN };
   const destination = pino.destination(options).on('error', () => undefined);
   let dropped = 0;
   let audit = '';
@@ -56,13 +56,11 @@ export function openStdout() {
   setInterval(writeBlock, WRITE_EVERY_MS).unref();
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {
-    sync = true;
-    Object.assign(destination, { sync });
+    Object.assign(destination, { sync: true });
     writeBlock();
     destination.flush();
     destination.flush();
-    sync = false;
-    Object.assign(destination, { sync });
+    Object.assign(destination, { sync: false });
   };
   return {
     write(line: string): void {
