@@ -41,7 +41,6 @@ export interface ServeOptions {
   compileAfter?: number;
   /** The state that replicas share; absent without Redis. `serve` does not close it. */
   shared?: (OptionalRedis & { withLongTimeout: OptionalRedis['withTimeout']; isUp(): boolean }) | undefined;
-  /** How many lines the log dropped. */
   droppedLines?(): number;
 }
 

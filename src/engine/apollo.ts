@@ -49,7 +49,6 @@ export interface ApolloOptions {
   log: FastifyBaseLogger;
 }
 
-/** Returns a started server. Every request goes through its pipeline. */
 export async function startApollo(options: ApolloOptions): Promise<ApolloServer<Context>> {
   const { schema, documents, persistedQueries, parseOptions, production, log } = options;
   const apollo = new ApolloServer<Context>({

@@ -27,7 +27,6 @@ import type { OperationLimiter } from './operation-limits.ts';
 /** How many compiled operations are kept, and their fields: a compiled field takes about 1 KB. */
 const MAX_COMPILED = 200;
 const MAX_COMPILED_FIELDS = 20_000;
-/** How many operations wait to be compiled. */
 const MAX_WAITING = 500;
 /** How long an operation waits at least, and how late the event loop may be then, in milliseconds. */
 const WAIT_MS = 10;

@@ -62,7 +62,6 @@ export interface SharedContext extends Pick<LoaderDependencies, 'rest' | 'rates'
   rules: AccessRules;
   idempotency: Idempotency;
   hashFriend: HashFriend;
-  /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
 }
 

@@ -29,7 +29,6 @@ export interface IdempotencyStore {
   finish?(): Promise<void>;
 }
 
-/** How long keys are kept, in milliseconds. */
 const KEPT_MS = 86_400_000;
 /** How many keys are kept in memory, at most 500 bytes each. */
 const MAX_KEYS = 200_000;

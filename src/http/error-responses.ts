@@ -6,7 +6,6 @@ import { formatError } from '../engine/response.ts';
 import { badRequest, ClientError, requestError } from '../errors.ts';
 import { responseType } from './body.ts';
 
-/** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
 
 /** Responds to refused and failed requests, and to unknown paths and methods. */

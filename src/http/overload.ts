@@ -19,7 +19,6 @@ const RESOLUTION_MS = 10;
 const OTHER_FILES = 100;
 /** How often refused connections, and refused operations, are logged, in milliseconds. */
 const LINE_MS = 60_000;
-/** The limits of this process, on Linux. */
 const LIMITS = '/proc/self/limits';
 const DROPPED = 'new connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE), or add replicas';
 /** The share of the memory that the heap takes, above which requests are refused. */

@@ -28,7 +28,6 @@ export class Cancellation {
   readonly deadline: number;
   /** Undefined until it is cancelled. */
   reason: CancellationReason | undefined;
-  /** Called when it is cancelled. */
   readonly listeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
 
@@ -39,7 +38,6 @@ export class Cancellation {
     this.#timer = setTimeout(pass, Math.max(0, deadline - performance.now()));
   }
 
-  /** Calls each listener, the first time. */
   cancel(reason: CancellationReason): void {
     if (this.reason) return;
     this.reason = reason;

@@ -48,7 +48,6 @@ export function createConnections(openPool: () => Pool, maxAgeMs: number) {
       fromOtherHost = isFromOther ? fromOtherHost + 1 : 0;
       if (fromOtherHost >= REPLACE_AFTER && performance.now() - openedAt >= MIN_AGE_MS) replace();
     },
-    /** Whether a connection is open. */
     isOpen: () => [pool, ...replaced].some(({ stats }) => stats.connected > 0),
     async destroy(): Promise<void> {
       // It is not replaced any more.

@@ -35,7 +35,6 @@ export interface UpstreamResponse {
   body: Buffer;
 }
 
-/** What an exchange needs of its call. */
 interface ExchangeCall {
   readonly state: { endpoint: Endpoint; queue: Queue; connections: Connections };
   readonly callContext: Pick<CallContext, 'caller' | 'cancellation'>;

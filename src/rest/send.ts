@@ -12,7 +12,6 @@ import type { Queue } from './queue.ts';
 import { isRefusal, MAX_RETRY_AFTER_MS, readResponse, resultOf } from './response.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
-/** How often a call is sent again at most. */
 const MAX_RETRIES = 2;
 /** The longest random delay before the first retry, in milliseconds; doubled for the second. */
 const RETRY_DELAY_MS = 100;
@@ -167,7 +166,6 @@ export class Call<Result> {
     return response instanceof Error ? response : readResponse(response, endpoint, earlierMaybeDone, observer);
   }
 
-  /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
     const { reason, deadline } = this.callContext.cancellation;
     if (reason || performance.now() >= Math.min(deadline, this.#expiresAt)) throw this.#endError();
