@@ -128,11 +128,11 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
     return { ...formatted, message: UPSTREAM_MESSAGES[code], extensions };
   }
   const isShown = cause instanceof ClientError || OF_GRAPHQL.has(formatted.extensions?.['code']);
-  if (isShown) return { ...formatted, ...describe(formatted) };
+  if (isShown) return { ...formatted, ...withoutInternals(formatted) };
   const [message, code] = isRefusedArgument(cause)
     ? [formatted.message, ApolloServerErrorCode.BAD_USER_INPUT]
     : ['Internal server error', INTERNAL_SERVER_ERROR];
-  return { ...formatted, ...describe({ message, extensions: { code } }) };
+  return { ...formatted, ...withoutInternals({ message, extensions: { code } }) };
 }
 
 /** Adds to messages of graphql-js how to correct the mistake: the values of an enum, quotation marks, or closing braces. */
@@ -162,7 +162,7 @@ function isRefusedArgument(cause: unknown): boolean {
   return extensions?.['code'] === undefined && message.startsWith('Argument "');
 }
 
-function describe({ message, extensions }: GraphQLFormattedError) {
+function withoutInternals({ message, extensions }: GraphQLFormattedError) {
   const { stacktrace: _stack, http: _http, ...shown } = extensions ?? {};
   const short = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
   const hasTooManyTokens = /contains more that \d+ tokens/.test(message);

@@ -42,7 +42,7 @@ export function readManifest(paths: readonly string[], check: ManifestCheck) {
       if (byId.get(id) === text) continue;
       const found = attempt(`${file}: "${id}"`, () => {
         if (byId.has(id)) throw new Error('this id has another text, too; generate all files again');
-        return namesIn(text, check);
+        return operationNamesIn(text, check);
       });
       byId.set(id, text);
       for (const name of found) names.add(name);
@@ -65,7 +65,7 @@ function filesAt(path: string): string[] {
 }
 
 /** The names of the operations in a text. Throws for a text that could never run. */
-function namesIn(text: string, { schema, maxTokens }: ManifestCheck): string[] {
+function operationNamesIn(text: string, { schema, maxTokens }: ManifestCheck): string[] {
   const document = parse(text, { maxTokens });
   const [error] = validate(schema, document, undefined, { maxErrors: 1 });
   if (error) throw new Error(`${error.message} Remove it, or rebuild the client with the gateway's schema.`);

@@ -38,7 +38,7 @@ function check(config: Config): string[] {
   const files = config.PERSISTED_OPERATIONS_FILE;
   const { schema } = createSchema(SCHEMA_DIRECTORY, config.FEDERATION, config.PLAYER_IDS === 'personal');
   const operations = files.length > 0 && readManifest(files, { schema, maxTokens: config.MAX_TOKENS }).fileOf.size;
-  const { heapMb, memoryMb, warnings } = memory();
+  const { heapMb, memoryMb, warnings } = memoryLimits();
   return [
     `referral-gateway ${packageJson.version}, Node ${process.version}`,
     ...config.describe(),
@@ -50,7 +50,7 @@ function check(config: Config): string[] {
 }
 
 /** The heap limit, and the memory of the container where it has a limit; a warning when the second ends the process first. */
-export function memory() {
+export function memoryLimits() {
   const heapMb = Math.round(getHeapStatistics().heap_size_limit / MB);
   const limit = Math.round(process.constrainedMemory() / MB);
   // Without a limit, Linux reports a number that no machine has.

@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import type { Secret } from '../config/secret.ts';
 import { serve } from '../serve.ts';
-import { memory, outputOf, UsageError } from './commands.ts';
+import { memoryLimits, outputOf, UsageError } from './commands.ts';
 import { tryTls } from './first-connection.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLog, flushed, openStdout } from './log.ts';
@@ -28,7 +28,7 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
     if (output) return end(...output);
     const stdout = openStdout();
     log = createLog(config.LOG_LEVEL, stdout);
-    for (const warning of [...config.warnings, ...memory().warnings]) log.warn(warning);
+    for (const warning of [...config.warnings, ...memoryLimits().warnings]) log.warn(warning);
     lifecycle = createLifecycle(config.SHUTDOWN_DELAY_MS, config.SHUTDOWN_GRACE_MS, log);
     setSignalHandler(lifecycle.onSignal);
     await start(config, lifecycle, log, stdout.dropped);
@@ -36,7 +36,7 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
     // A signal came during the start: the process ends when everything that had started has stopped.
     if (lifecycle?.phase === 'draining') return;
     if (log) await flushed(log);
-    console.error(explain(error));
+    console.error(failureText(error));
     process.exit(1);
   }
 }
@@ -81,7 +81,7 @@ const LISTEN_ADVICE: Partial<Record<string, string>> = {
 };
 
 /** What is printed of an error that ended the start. Only the stack of an unexpected one: its members can hold secrets. */
-function explain(error: unknown): string {
+function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError || error instanceof ReferenceFailed || error instanceof UsageError)
     return error.message;

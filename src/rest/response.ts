@@ -83,7 +83,7 @@ export function readResponse(
   observer: Observer,
 ): Json | null | UpstreamError {
   const { status, headers } = response;
-  const json = readBody(response, observer);
+  const json = readJson(response, observer);
   const serviceCode = codeOf(json);
   const failed = (code: UpstreamErrorCode, retryAfterMs?: number, reason = '') => {
     const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
@@ -158,7 +158,7 @@ function isResult(json: Json, { method }: Endpoint): boolean {
 }
 
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */
-function readBody({ headers, body }: UpstreamResponse, { decodeWarning }: Observer): unknown {
+function readJson({ headers, body }: UpstreamResponse, { decodeWarning }: Observer): unknown {
   const text = inUtf8(body, headers['content-type']).toString().trim();
   const value = parseJson(text);
   if (value !== undefined) return value;
