@@ -124,7 +124,7 @@ const MAX_LATE = 10_000;
 const SEND_AGAIN_MS = 1_000;
 
 /** A command that Redis has not taken. `entry` is the outcome that it stores; until then this process responds with it. */
-type Change = (() => Promise<unknown>) & { entry?: string };
+type Change = { send(): Promise<unknown>; entry?: string };
 /** The changes of one key in their order; `sending` while they are sent again. */
 type Late = { changes: Change[]; sending?: Promise<void> | undefined };
 
@@ -139,10 +139,10 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
     if (!isScheduled) setTimeout(sendOldest, SEND_AGAIN_MS).unref();
     isScheduled = true;
   };
-  const change = (key: string, ask: Change): Promise<unknown> =>
-    ask().catch(() => {
+  const sendNow = (key: string, change: Change): Promise<unknown> =>
+    change.send().catch(() => {
       const one = late.get(key) ?? { changes: [] };
-      one.changes.push(ask);
+      one.changes.push(change);
       late.set(key, one);
       sendLater();
     });
@@ -151,7 +151,7 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
     const one = late.get(key);
     if (!one) return undefined;
     const sendAll = async () => {
-      for (; one.changes[0]; one.changes.shift()) await one.changes[0]();
+      for (; one.changes[0]; one.changes.shift()) await one.changes[0].send();
       late.delete(key);
     };
     const ended = () => {
@@ -168,7 +168,7 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
     await sendAgain(key);
     if (!late.has(key)) await sendAllAgain();
   }
-  const release = (key: IdempotencyKey, entry: string) => change(key.key, () => run(RELEASE, key, entry));
+  const release = (key: IdempotencyKey, entry: string) => sendNow(key.key, { send: () => run(RELEASE, key, entry) });
   redis.on('ready', sendAllAgain);
   return {
     async claim(key, claim) {
@@ -189,8 +189,8 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
       }
     },
     replace({ key }, entry) {
-      const ask = () => withLongTimeout(() => redis.set(`key:${key}`, entry, 'PX', KEPT_MS));
-      return change(key, Object.assign(ask, { entry }));
+      const send = () => withLongTimeout(() => redis.set(`key:${key}`, entry, 'PX', KEPT_MS));
+      return sendNow(key, { send, entry });
     },
     release,
     async finish() {
