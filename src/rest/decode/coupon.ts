@@ -1,6 +1,5 @@
 import type { components } from '../../generated/rest.ts';
 import type { Json } from '../../json.ts';
-import { ownedBy, reserved } from './player.ts';
 import * as d from './properties.ts';
 
 export type Coupon = ReturnType<typeof decodeCoupons>[number];
@@ -60,7 +59,7 @@ const options = d.shape(
 );
 
 const coupon = d.shape('coupon', {
-  owner: reserved,
+  owner: d.reserved,
   code: d.identifier,
   isUsed: d.boolean,
   value: d.number,
@@ -85,5 +84,5 @@ const coupon = d.shape('coupon', {
 
 /** A player's coupons; none when the body has no list. */
 export function decodeCoupons(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
-  return ownedBy(owner, d.listOf(coupon)(body['coupons'], 'coupons', warn, wanted));
+  return d.ownedBy(owner, d.listOf(coupon)(body['coupons'], 'coupons', warn, wanted));
 }

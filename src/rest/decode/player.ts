@@ -9,16 +9,6 @@ import * as d from './properties.ts';
 export type Player = ReturnType<typeof decodePlayer>;
 export type PlayerAttributes = NonNullable<Player['attributes']>;
 
-/**
- * Reserves a property for the player that an object belongs to. The request names the player, so it is set after decoding. The
- * tables have the property because adding one later takes V8 0.6 µs.
- */
-export const reserved = (): string => '';
-
-export function ownedBy<Item extends object>(owner: string, items: Item[] = []): (Item & { owner: string })[] {
-  return items.map((item) => Object.assign(item, { owner }));
-}
-
 /** A whole number as it is usually written: `01` and `1e3` may be other players than `1` and `1000`. */
 const DIGITS = /^(?:0|-?[1-9]\d*)$/;
 
@@ -34,7 +24,7 @@ export function checkPlayer(response: Json, playerUniqueId: string): Json {
 }
 
 const playerAttributes = d.shape('playerAttributes', {
-  playerUniqueId: reserved,
+  playerUniqueId: d.reserved,
   displayName: d.playerText,
   firstName: d.playerText,
   lastName: d.playerText,

@@ -145,6 +145,16 @@ export function shape<Properties>(
   };
 }
 
+/**
+ * Reserves a property for the player that an object belongs to. The request names the player, so it is set after decoding. The
+ * tables have the property because adding one later takes V8 0.6 µs.
+ */
+export const reserved = (): string => '';
+
+export function ownedBy<Item extends object>(owner: string, items: Item[] = []): (Item & { owner: string })[] {
+  return items.map((item) => Object.assign(item, { owner }));
+}
+
 /** A list; items that cannot be decoded are left out. */
 export function listOf<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<Decoded[] | undefined> {
   return (value, member, warn, wanted) => {

@@ -1,13 +1,12 @@
 import type { components } from '../../generated/rest.ts';
 import type { Json } from '../../json.ts';
-import { ownedBy, reserved } from './player.ts';
 import * as d from './properties.ts';
 
 export type ReferralPage = ReturnType<typeof decodeReferrals>;
 export type ReferredFriend = ReferralPage['referredFriends'][number];
 
 const referredFriend = d.shape('referredFriend', {
-  owner: reserved,
+  owner: d.reserved,
   playerUniqueId: d.identifier,
   displayName: d.playerText,
   email: d.playerText,
@@ -21,5 +20,5 @@ const totals = d.shape('referrals', { total: d.int, totalPending: d.int, totalAc
 /** One page of referred friends with totals; an empty page when the body has no list. */
 export function decodeReferrals(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
   const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn, wanted);
-  return { referredFriends: ownedBy(owner, referredFriends), ...totals(body, 'referrals', warn) };
+  return { referredFriends: d.ownedBy(owner, referredFriends), ...totals(body, 'referrals', warn) };
 }
