@@ -156,7 +156,7 @@ function coerceVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>> = {},
-  hideSuggestions = false,
+  hideSuggestions: boolean,
 ): Readonly<Record<string, unknown>> {
   const options = { maxErrors: 1, hideSuggestions };
   const { coerced, errors } = getVariableValues(schema, variableDefinitions, variables, options);
