@@ -8,16 +8,16 @@ import { join, relative, sep } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 643,
+  '.': 642,
   access: 826,
   config: 990,
-  engine: 1240,
-  graphql: 1554,
-  http: 788,
+  engine: 1238,
+  graphql: 1552,
+  http: 786,
   limits: 206,
   'persisted-operations': 301,
-  process: 908,
-  rest: 2086,
+  process: 906,
+  rest: 2078,
   telemetry: 551,
 };
 
