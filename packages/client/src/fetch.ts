@@ -44,7 +44,9 @@ export type Send = (input: Input, init?: RequestInit, isQuery?: boolean, documen
 export function createSend(options: FetchOptions): Send {
   const fetch = authorizedFetch(options);
   const sendOperation = createOperationSend(options, fetch);
-  return async (input, init = {}, isQuery, documentId) => {
+  return async (given, more = {}, isQuery, documentId) => {
+    // A proxy passes on the request that it got: `fetch(url, request)`. A `Request` has nothing of its own to be spread.
+    const [input, init]: [Input, RequestInit] = 'clone' in more ? [new Request(given, more), {}] : [given, more];
     const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const isJson =
       request && !init.body && new Headers(init.headers ?? request.headers).get('content-type')?.includes('json');
