@@ -21,10 +21,16 @@ export interface HealOptions {
 export async function heal({ errors, again, signal }: HealOptions, attempt = 1): Promise<readonly GatewayError[]> {
   const read = async () => errorsIn(await again());
   const missing = gatewayErrors(errors);
-  // When the library cancelled the refetch, the same parts are missing as before.
-  const fail = (thrown: unknown) => (Object(thrown).name === 'AbortError' ? missing : gatewayErrors(thrown));
+  // Then the same parts are missing as before.
+  const fail = (thrown: unknown) => {
+    const { name, message } = Object(thrown);
+    return UNTOLD.test(`${name}: ${message}`) ? missing : gatewayErrors(thrown);
+  };
   return healErrors(missing, () => read().catch(fail), signal, attempt);
 }
+
+/** What a refetch rejects with that was cancelled, took too long, or did not reach the application's own server. */
+const UNTOLD = /^(Abort|Timeout)Error|^TypeError: .*(fetch|load failed|network)/i;
 
 /** `heal` of errors that are the package's own. `again` resolves to the errors of the next read. */
 export async function healErrors(
@@ -37,8 +43,10 @@ export async function healErrors(
     // When the gateway has just responded, `navigator.onLine` is wrong.
     const isWrong = isOffline() && left.some(({ code }) => !/NO_RESPONSE|TOKEN/.test(code));
     // Where there is no page, as on phones, nothing is hidden.
-    const isAsleep = () => globalThis.document?.hidden || (isOffline() && !isWrong);
-    const events = [[globalThis.document, 'visibilitychange'] as const, [globalThis, 'online'] as const];
+    const isAsleep = () => isHidden() || (isOffline() && !isWrong);
+    // In tests, globals can be functions of jsdom's window, which take no other object.
+    const page = globalThis.window ?? globalThis;
+    const events = [[globalThis.document, 'visibilitychange'] as const, [page, 'online'] as const];
     // From 2 s on. In tests a hundredth: without a pause, a part that stays missing would be asked for in a loop.
     await wait(pauseAfter(attempt + 4, longestPauseMs(left), 0.01), signal, undefined, events, isAsleep);
     if (signal?.aborted) break;
@@ -52,5 +60,8 @@ function errorsIn(result: unknown): readonly GatewayError[] {
   const { error, errors, data }: { error?: unknown; errors?: unknown; data?: { errors?: unknown } } = Object(result);
   return gatewayErrors(error ?? errors ?? data?.errors);
 }
+
+/** Not the page of jsdom, which is `prerender`, and never visible. */
+const isHidden = () => globalThis.document?.hidden && !/^p/.test(document.visibilityState);
 
 const isOffline = () => globalThis.navigator?.onLine === false;

@@ -49,6 +49,22 @@ test('ends with an error that is final, and goes on after a refetch that rejects
   expect(asked).toBe(0);
 });
 
+test.each<[string, unknown]>([
+  ['took longer than a signal of `AbortSignal.timeout`', new DOMException('The operation timed out.', 'TimeoutError')],
+  ['did not reach the server of the application, in Chromium', new TypeError('Failed to fetch')],
+  ['did not reach it, in Safari', new TypeError('Load failed')],
+  ['did not reach it, in Firefox', new TypeError('NetworkError when attempting to fetch resource.')],
+  ['did not reach it, on React Native', new TypeError('Network request failed')],
+])('a refetch that %s tells nothing: the same parts are asked for again', async (_, thrown) => {
+  testMode.on = true;
+  const results = [Promise.reject(thrown), Promise.resolve({ errors: [] })];
+  results[0]?.catch(() => undefined);
+  expect(await heal({ errors: [busy()], again: () => results.shift() })).toEqual([]);
+  expect(results).toEqual([]);
+  const mistake = new TypeError("Cannot read properties of undefined (reading 'id')");
+  expect(await heal({ errors: [busy()], again: () => Promise.reject(mistake) })).toMatchObject([{ cause: mistake }]);
+});
+
 test('a refetch that returns nothing, as that of Vue Apollo before its query began, ends it; one that throws is an error', async () => {
   testMode.on = true;
   expect(await heal({ errors: [busy()], again: () => undefined })).toEqual([]);
@@ -97,6 +113,22 @@ test('not in a hidden tab; at once when it is visible', async () => {
   page.dispatchEvent(new Event('visibilitychange'));
   expect(await healed).toEqual([]);
   expect(asked).toBe(2);
+});
+
+test('asks in the page of jsdom, which is never visible, and whose window has its functions for itself alone', async () => {
+  Object.assign(open(true, true), { visibilityState: 'prerender' });
+  const names = ['addEventListener', 'removeEventListener'] as const;
+  for (const name of names)
+    Reflect.set(globalThis, name, () => {
+      throw new TypeError(`'${name}' called on an object that is not a valid instance of EventTarget.`);
+    });
+  Object.assign(globalThis, { window: new EventTarget() });
+  testMode.on = true;
+  try {
+    expect(await heal({ errors: [busy()], again: async () => ({}) })).toEqual([]);
+  } finally {
+    for (const name of [...names, 'window']) Reflect.deleteProperty(globalThis, name);
+  }
 });
 
 test.each([
