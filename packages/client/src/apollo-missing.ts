@@ -17,11 +17,13 @@ export function withoutMissing(operation: ApolloLink.Operation, result: ApolloLi
     new GatewayError(error).retryable && error.path?.length === 1 ? error.path : [],
   );
   if (!data || lost.length === 0 || operation.operationType !== 'query') return result;
-  const left = Object.entries(data).filter(([name, value]) => value !== null || !lost.includes(name));
   const { client, query, variables } = operation;
+  const known = client.cache.diff({ query, variables, optimistic: false, returnPartialData: true });
+  // Where no player is known, a null stays, as the types of the query say.
+  const isKnown = (name: string) => Object(known.result)[name] != null;
+  const left = Object.entries(data).filter(([name, value]) => value !== null || !lost.includes(name) || !isKnown(name));
   // With an empty object Apollo shows what the cache has, and warns if that is not all of the query.
-  const isShown =
-    left.length > 0 || client.cache.diff({ query, variables, optimistic: false, returnPartialData: true }).complete;
+  const isShown = known.complete || left.some(([, value]) => value !== null);
   return { ...result, data: isShown ? Object.fromEntries(left) : null };
 }
 

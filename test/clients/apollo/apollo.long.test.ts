@@ -447,6 +447,24 @@ test('what is shown stays when the whole player cannot be read; a player that wa
   expect((await client.query({ ...SCREEN, variables })).data).toEqual({ player: null });
 });
 
+test('of two players, the one that cannot be read is null, as in the types, and stays when the cache has it', async () => {
+  const pair = {
+    query: gql`query Pair { one: player(playerUniqueId: "p1") { id } other: player(playerUniqueId: "p2") { id } }`,
+  };
+  const error = { message: 'Busy', path: ['other'], extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } };
+  const data = { one: { __typename: 'Player', id: 'p1' }, other: null };
+  const fetch = async () => Response.json({ data, errors: [error] });
+  expect((await connect({ fetch }).query(pair)).data).toEqual(data);
+  const client = connect({ fetch });
+  const other = { __typename: 'Player', id: 'p2' };
+  client.writeQuery({ query: gql`{ player(playerUniqueId: "p2") { id } }`, data: { player: other } });
+  const screen = client.watchQuery(pair);
+  open.add(screen.subscribe({}));
+  await until(() => !screen.getCurrentResult().loading);
+  expect(screen.getCurrentResult().data).toEqual({ ...data, other });
+  expect(gatewayErrors(screen.getCurrentResult().error)).toHaveLength(1);
+});
+
 test('a player that was deleted is gone from open screens, and one that does not exist is null without a warning', async () => {
   const warnings = jest.spyOn(console, 'error').mockImplementation(() => undefined);
   const client = connect();
