@@ -100,11 +100,11 @@ export interface Result<Data> {
 
 /**
  * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
- * with, an error that has one of these or a response inside, a list of all these, or one error that was saved as JSON. Empty for
- * undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
+ * with, an error that has one of these or a response inside, one error that was saved as JSON, or a list of all these and of the
+ * `errors` of results. Empty for undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
-  return Array.isArray(error) ? listed(error, 3) : (errorsInside(error, 3) ?? listed([error], 0));
+  return Array.isArray(error) ? listed(error.flat(), 3) : (errorsInside(error, 3) ?? listed([error], 0));
 }
 
 /** A `GatewayError` of a list is itself alone: the others of its response are in the list too. */

@@ -613,6 +613,8 @@ test('a list has the errors of several queries of a screen, as each library give
     expect(gatewayErrors(new AggregateError(errors))).toMatchObject(known);
   }
   expect(gatewayErrors([undefined, null])).toEqual([]);
+  // Of results of `createClient`.
+  expect(gatewayErrors([[late], undefined, [], [away]])).toMatchObject(known);
   const circular: unknown[] = [];
   circular.push({ errors: circular, message: 'Round.' });
   expect(gatewayErrors(circular)).toHaveLength(1);
