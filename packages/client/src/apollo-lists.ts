@@ -31,8 +31,10 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
   read(list, { args, canRead, storage }) {
     if (!list?.edges) return isLive(storage, list) ? list : undefined;
     const { edges: all, pageInfo, ...totals } = list;
+    const after = args?.['after'];
     const there = Math.max(list.asked ?? 0, all.length);
-    const isEnough = args?.['after'] != null || there >= (args?.['first'] ?? DEFAULT_FIRST);
+    // Behind the last friend that is known is the next page, as of a query whose variable `after` changes.
+    const isEnough = after == null ? there >= (args?.['first'] ?? DEFAULT_FIRST) : after !== all[all.length - 1]?.cursor;
     if (!isEnough && pageInfo?.hasNextPage !== false) return totals;
     const edges = all.filter(({ node }) => canRead(node));
     return { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) };

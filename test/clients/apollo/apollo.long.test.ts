@@ -575,6 +575,28 @@ test('totals alone make no empty list, and a short list is not the whole one', a
   expect(sent).toHaveLength(3);
 });
 
+test('a list goes on in a query whose variable `after` changes', async () => {
+  const client = connect();
+  const query = gql`query More($after: String) {
+    player(playerUniqueId: "p1") {
+      id
+      referredFriendsConnection(first: 20, after: $after) { edges { cursor node { id } } pageInfo { hasNextPage } }
+    }
+  }`;
+  const screen = client.watchQuery({ query, variables: { after: null } });
+  open.add(screen.subscribe({}));
+  const list = () => screen.getCurrentResult().data?.player?.referredFriendsConnection;
+  await until(() => list()?.edges.length === 20);
+  for (const length of [40, 60]) {
+    await screen.setVariables({ after: list().edges.at(-1).cursor });
+    expect([
+      list()?.edges.length,
+      new Set(list()?.edges.map(({ node }: { node: { id: string } }) => node.id)).size,
+    ]).toEqual([length, length]);
+  }
+  expect([list()?.pageInfo.hasNextPage, sent.length]).toEqual([false, 3]);
+});
+
 test('a list that was read to its end has one more when somebody joins; the gateway that begins it again shows nobody twice', async () => {
   const names = Array.from({ length: 25 }, (_, index) => `f${index + 1}`);
   const fetch: typeof globalThis.fetch = async (_, init) => {
