@@ -19,8 +19,8 @@ interface List extends Page {
   readonly asked?: number;
 }
 
-/** The schema's default of `first`. */
-const DEFAULT_FIRST = 50;
+/** How many friends are asked for: 50 is the schema's default. */
+const firstOf = (args: Record<string, unknown> | null): number => Number(args?.['first'] ?? 50);
 
 /**
  * One list that grows with each page, selected as `edges` or as `nodes`. Apollo's `relayStylePagination` cuts the list when its
@@ -34,7 +34,7 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
     const after = args?.['after'];
     const there = Math.max(list.asked ?? 0, all.length);
     // Behind the last friend that is known is the next page, as of a query whose variable `after` changes.
-    const isEnough = after == null ? there >= (args?.['first'] ?? DEFAULT_FIRST) : after !== all[all.length - 1]?.cursor;
+    const isEnough = after == null ? there >= firstOf(args) : after !== all[all.length - 1]?.cursor;
     if (!isEnough && pageInfo?.hasNextPage !== false) return totals;
     const edges = all.filter(({ node }) => canRead(node));
     return { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) };
@@ -48,7 +48,7 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
     if (!all) return { ...list, ...more, ...(!list?.edges && pageInfo && { pageInfo }) };
     const known = list?.edges ?? [];
     // Without `pageInfo`, a page that is not full is the last one.
-    const hasMore = pageInfo?.hasNextPage ?? all.length >= (args?.['first'] ?? DEFAULT_FIRST);
+    const hasMore = pageInfo?.hasNextPage ?? all.length >= firstOf(args);
     const last = all.pop();
     if (last) all.push(pageInfo?.endCursor ? { ...last, cursor: pageInfo.endCursor } : last);
     const after = args?.['after'];
@@ -62,7 +62,7 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
     const isKnown = page.every((edge, index) => nameOf(edge) === nameOf(known[start + index]));
     const further = isKnown && hasMore ? known.slice(end) : [];
     const length = end + further.length;
-    const asked = after == null ? (args?.['first'] ?? DEFAULT_FIRST) : 0;
+    const asked = after == null ? firstOf(args) : 0;
     const isGrown = after != null || further.length > 0;
     return {
       ...list,

@@ -4,7 +4,10 @@ import { pauseAfter, wait } from './retry.ts';
 export interface HealOptions {
   /** What the last read reported: the error of any library, or a list of errors. */
   readonly errors: unknown;
-  /** The library's own refetch. Its result may have `error` or `errors`; it may reject with an error, or return nothing. */
+  /**
+   * The library's own refetch, or the application's. Its result may have `error` or `errors`; it may reject with an error, or
+   * return nothing. One that was cancelled, took too long, or did not reach the application's own server is repeated.
+   */
   readonly again: () => unknown;
   /** Aborts when nothing shows the query any more. */
   readonly signal?: AbortSignal | undefined;
@@ -22,10 +25,7 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
   const read = async () => errorsIn(await again());
   const missing = gatewayErrors(errors);
   // Then the same parts are missing as before.
-  const fail = (thrown: unknown) => {
-    const { name, message } = Object(thrown);
-    return UNTOLD.test(`${name}: ${message}`) ? missing : gatewayErrors(thrown);
-  };
+  const fail = (thrown: unknown) => (UNTOLD.test(String(thrown)) ? missing : gatewayErrors(thrown));
   return healErrors(missing, () => read().catch(fail), signal, attempt);
 }
 
