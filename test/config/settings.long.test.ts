@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { newFile as file } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { bearer, keySigner, sha256, token } from '../kit/tokens.ts';
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { atEnd, newFolder } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { freePort } from '../kit/redis.ts';
 import { until } from '../kit/until.ts';

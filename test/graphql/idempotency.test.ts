@@ -8,7 +8,8 @@ import { createMemoryStore, createRedisStore } from '../../src/graphql/idempoten
 import { connectRedis } from '../../src/process/redis.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd } from '../kit/at-end.ts';
-import { type Answer, post, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { type Answer, post } from '../kit/post.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';
 import { bearer, secretSigner, UNLIMITED } from '../kit/tokens.ts';

@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { get, post, startBoth } from '../kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { get, post } from '../kit/post.ts';
 import { raw, requestBytes } from '../kit/raw.ts';
 
 /* Bodies that routers and some clients compress, those that begin with a byte order mark, and those that are none. */

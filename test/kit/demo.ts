@@ -1,5 +1,5 @@
 import { atEnd, newFolder } from './at-end.ts';
-import { post } from './gateway.ts';
+import { post } from './post.ts';
 import { startProcess } from './process.ts';
 
 /** What `npm start` gives a newcomer: the built gateway, which starts the reference service with its demo players. */

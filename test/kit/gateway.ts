@@ -4,12 +4,10 @@ import { connectRedis } from '../../src/process/redis.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
 import { atEnd } from './at-end.ts';
-import { assertNoLeak, assertNoSecret } from './leaks.ts';
+import { assertNoLeak } from './leaks.ts';
+import { post } from './post.ts';
 import { SETTINGS, startUpstream, type UpstreamOptions } from './upstream.ts';
 
-type Json = Record<string, unknown>;
-type Failure = { message: string; path?: (string | number)[]; extensions: Json };
-export type Answer = Awaited<ReturnType<typeof post>>;
 export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
@@ -42,25 +40,4 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
 export async function startBoth(env?: Record<string, string>, options?: UpstreamOptions, serveOptions?: ServeOptions) {
   const upstream = await startUpstream(options);
   return { upstream, gateway: await startGateway(upstream.url, env, serveOptions) };
-}
-
-/** Posts a body to a gateway's GraphQL endpoint and reads the answer: also the codes of its errors, and the text as it came. */
-export async function post(url: string, body: unknown, more: Record<string, string> = {}) {
-  const given = { 'content-type': 'application/json', ...more };
-  return read(await fetch(`${url}/graphql`, { method: 'POST', headers: given, body: JSON.stringify(body) }));
-}
-
-/** The same with GET, and with the header that it needs. */
-export async function get(url: string, parameters: Record<string, string>, more: Record<string, string> = {}) {
-  const given = { 'apollo-require-preflight': 'true', ...more };
-  return read(await fetch(`${url}/graphql?${new URLSearchParams(parameters)}`, { headers: given }));
-}
-
-async function read(response: Response) {
-  const { status, headers } = response;
-  const text = await response.text();
-  assertNoSecret(`${text}${JSON.stringify([...headers])}`);
-  const { data, ...more } = JSON.parse(text);
-  const { errors, extensions }: { errors: Failure[]; extensions: Json } = { errors: [], extensions: {}, ...more };
-  return { status, headers, data, errors, extensions, text, codes: errors.map((one) => one.extensions['code']) };
 }

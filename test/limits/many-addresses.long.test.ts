@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { post, startBoth } from '../kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { bearer, secretSigner } from '../kit/tokens.ts';
 
 const signer = secretSigner();

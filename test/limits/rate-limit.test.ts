@@ -7,7 +7,8 @@ import { clientAddress, createAddressKeys } from '../../src/limits/addresses.ts'
 import { createRateLimits, createWindows } from '../../src/limits/rate-limits.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
-import { post, startBoth, startGateway } from '../kit/gateway.ts';
+import { startBoth, startGateway } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { AUDIENCE, bearer, ISSUER, keySigner, secretSigner, sha256 } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';

@@ -3,7 +3,8 @@ import { Redis } from 'ioredis';
 import { createPersistedQueryStore } from '../../src/persisted-operations/automatic.ts';
 import { createRedisTimeout } from '../../src/redis-timeout.ts';
 import { atEnd } from '../kit/at-end.ts';
-import { get, post, startBoth } from '../kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { get, post } from '../kit/post.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newFile, newFolder } from '../kit/at-end.ts';
-import { get, post, startBoth, startGateway } from '../kit/gateway.ts';
+import { startBoth, startGateway } from '../kit/gateway.ts';
+import { get, post } from '../kit/post.ts';
 import { bearer, secretSigner, sha256, UNLIMITED } from '../kit/tokens.ts';
 
 const signer = secretSigner();

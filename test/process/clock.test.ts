@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { until } from '../kit/until.ts';
 import { start, upstream } from './setup.ts';
 

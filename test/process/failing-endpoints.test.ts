@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { bearer, secretSigner, UNLIMITED } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 import type { EndpointName, Script } from '../kit/upstream.ts';
@@ -43,12 +43,15 @@ test.each(SCRIPTS)('while %s %s, 0 of 500 other operations are refused', async (
   const others = names.filter((name) => !isFailing(name));
   // Every fifth operation needs the failing endpoint, for another player each time.
   const answers = [];
+  const broke = [];
   for (let round = 0; round < 25; round += 1) {
     const sent = others.flatMap((name, kind) => Array.from({ length: 5 }, (_, n) => send(name, round * 5 + n + kind)));
-    const broke = Array.from({ length: 5 }, (_, n) => send(broken, round * 5 + n));
+    broke.push(...Array.from({ length: 5 }, (_, n) => send(broken, round * 5 + n)));
     answers.push(...(await Promise.all(sent)));
-    for (const { codes } of await Promise.all(broke)) expect(codes[0]).toMatch(/^UPSTREAM_(UNAVAILABLE|TIMEOUT)$/);
+    // Of a service that hangs, these open the breaker. Later ones are trials, for which nobody waits.
+    if (round < 3) await Promise.all(broke);
   }
+  for (const { codes } of await Promise.all(broke)) expect(codes[0]).toMatch(/^UPSTREAM_(UNAVAILABLE|TIMEOUT)$/);
   expect(answers.filter(({ status, codes }) => status !== 200 || codes.length > 0)).toEqual([]);
   expect(answers).toHaveLength(500);
   const endpoint = upstream.requests.find((request) => request.endpoint === failing);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { bearer, secretSigner } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import type { GatewayProcess } from '../kit/process.ts';
 import { bearer, secretSigner } from '../kit/tokens.ts';
 import { start, upstream } from './setup.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { expect, test } from '@jest/globals';
 import { atEnd, newFolder } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { post } from '../kit/gateway.ts';
 import { enterMemoryCgroup } from '../kit/memory-cgroup.ts';
+import { post } from '../kit/post.ts';
 import { type GatewayProcess, startProcess } from '../kit/process.ts';
 import { bearer, type Signer, secretSigner } from '../kit/tokens.ts';
 import { start, upstream } from './setup.ts';

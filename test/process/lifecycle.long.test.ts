@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { atEnd, newFolder } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { spawnProcess } from '../kit/process.ts';
 import { secretSigner } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';

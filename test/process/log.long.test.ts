@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { atEnd, newFolder } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { ENDED, start } from './setup.ts';
 
 /* What becomes of log lines when their reader is slow, gone or away, and when the process ends. */

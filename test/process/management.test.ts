@@ -8,7 +8,7 @@ import type { Lifecycle } from '../../src/process/lifecycle.ts';
 import { createLog } from '../../src/process/log.ts';
 import { startManagement } from '../../src/process/management.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { keySigner, secretSigner, sha256, token } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 import { ask, start, upstream } from './setup.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { beforeEach, expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { raw } from '../kit/raw.ts';
 import { AUDIENCE, bearer, ISSUER, keySigner, secretSigner } from '../kit/tokens.ts';

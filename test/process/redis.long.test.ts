@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { atEnd, newFolder } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { type GatewayProcess, spawnProcess } from '../kit/process.ts';
 import { freePort, redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';

@@ -1,6 +1,6 @@
 /* Each test has a scripted REST service of its own, and starts the built program in front of it. Both end with the test. */
 import { beforeEach } from '@jest/globals';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { startUpstream, type Upstream } from '../kit/upstream.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { API_KEY, SECRET_KEY, startUpstream } from '../kit/upstream.ts';
 import { start, upstream } from './setup.ts';
@@ -43,6 +43,8 @@ async function startBytes(answer: (request: string, socket: Socket) => string) {
 let bytesOf = (_request: string, _socket: Socket) => '';
 const service = await startBytes((request, socket) => bytesOf(request, socket));
 const inFront = await startProcess({ REST_BASE_URL: `${service.url}/rewards//` });
+/** For responses that do not end. The time is long enough for a busy machine to read the head. */
+const impatient = await startProcess({ REST_BASE_URL: service.url, REST_TIMEOUT_MS: '800' });
 beforeEach(() => void service.requests.splice(0));
 const answer = (bytes: typeof bytesOf) => {
   bytesOf = bytes;
@@ -123,25 +125,28 @@ test('201 and 202 say that a write was done, also with a body that cannot be dec
   expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_INVALID_RESPONSE', outcome: 'UNKNOWN' });
 });
 
+/** The same about a player of the row: one player has six of the ten retries that a process begins with. */
+const ofRow = <Body extends object>(body: Body): Body => JSON.parse(JSON.stringify(body).replaceAll('p1', `p${row}`));
+
 test.each([301, 302, 303, 307, 308, 408, 421, 425, 429, 511, 521])(
   '%d did nothing: a keyed event is sent again with its key, and a read at once',
   async (status) => {
-    const gateway = await start();
     const refusal = { status, headers: { location: '/elsewhere' } };
-    upstream.on('POST /event', refusal, 'usual');
-    upstream.on('POST /player', refusal, 'usual');
-    upstream.on('GET /player', refusal, 'usual');
-    const refused = [await post(gateway.url, track('order-17')), await post(gateway.url, UPSERT)];
+    usual.on('POST /event', refusal, 'usual');
+    usual.on('POST /player', refusal, 'usual');
+    usual.on('GET /player', refusal, 'usual');
+    const event = ofRow(track(`order-${row}`));
+    const refused = [await post(shared.url, event), await post(shared.url, ofRow(UPSERT))];
     for (const { errors } of refused) {
       expect(errors[0]?.extensions).toMatchObject({
         ...{ code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE', retryable: true },
       });
     }
-    expect((await post(gateway.url, track('order-17'))).data.trackEvents.eventNames).toEqual(['sign_in']);
-    expect((await post(gateway.url, UPSERT)).codes).toEqual([]);
-    expect((await post(gateway.url, READ)).codes).toEqual([]);
-    expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(2);
-    expect(upstream.calls().filter((call) => call.includes('elsewhere'))).toEqual([]);
+    expect((await post(shared.url, event)).data.trackEvents.eventNames).toEqual(['sign_in']);
+    expect((await post(shared.url, ofRow(UPSERT))).codes).toEqual([]);
+    expect((await post(shared.url, ofRow(READ))).codes).toEqual([]);
+    expect(usual.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(2);
+    expect(usual.calls().filter((call) => call.includes('elsewhere'))).toEqual([]);
   },
 );
 
@@ -301,22 +306,18 @@ test.each([
 ])('%d whose body %s did nothing: the key of its event is free', async (status, end) => {
   const head = `HTTP/1.1 ${status} x\r\ncontent-type: application/json\r\ncontent-length: 40\r\n\r\n{"code":`;
   let isRefusing = true;
-  const service = await startBytes((_request, socket) => {
+  answer((_request, socket) => {
     if (!isRefusing) return `${HEAD}${LENGTH}\r\n${PLAYER}`;
     if (end === 'is lost') process.nextTick(() => socket.end());
     return head;
   });
-  // Long enough for a busy machine to read the head.
-  const gateway = await startProcess({
-    REST_BASE_URL: service.url,
-    REST_TIMEOUT_MS: end === 'is lost' ? '3000' : '800',
-  });
-  for (const write of [UPSERT, DELETE, track('order-18')]) {
-    const [error] = (await post(gateway.url, write)).errors;
+  const { url } = end === 'is lost' ? inFront : impatient;
+  for (const write of [UPSERT, DELETE, track(`order-${row}`)]) {
+    const [error] = (await post(url, write)).errors;
     expect(error?.extensions).toMatchObject({ outcome: 'NOT_DONE' });
   }
   isRefusing = false;
-  expect((await post(gateway.url, track('order-18'))).codes).toEqual([]);
+  expect((await post(url, track(`order-${row}`))).codes).toEqual([]);
   expect(service.requests.filter((request) => request.includes('/event '))).toHaveLength(2);
 });
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { newFile } from '../kit/at-end.ts';
-import { get, startBoth } from '../kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { get } from '../kit/post.ts';
 import { bearer, secretSigner } from '../kit/tokens.ts';
 
 /* docs/observability.md has every metric and every field of the log line of an operation, and no other. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newFile } from '../kit/at-end.ts';
-import { post, startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { bearer, now, secretSigner, sha256, token, UNLIMITED } from '../kit/tokens.ts';
 import { coupons, friend } from '../kit/upstream-data.ts';
 

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
-import { post } from '../kit/gateway.ts';
+import { post } from '../kit/post.ts';
 import { startProcess } from '../kit/process.ts';
 import { until } from '../kit/until.ts';
 import { startUpstream, type Upstream } from '../kit/upstream.ts';

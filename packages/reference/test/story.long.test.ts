@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { executablePath } from '../../../test/kit/chromium.ts';
-import { post } from '../../../test/kit/gateway.ts';
+import { post } from '../../../test/kit/post.ts';
 import { startProcess } from '../../../test/kit/process.ts';
 import { KEYS } from './client.ts';
 import { contentOf, found, STORES, startReference } from './kit.ts';

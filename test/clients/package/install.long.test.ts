@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { newFolder } from '../../kit/at-end.ts';
 import { executablePath } from '../../kit/chromium.ts';
 import { startDemo } from '../../kit/demo.ts';
-import { post } from '../../kit/gateway.ts';
+import { post } from '../../kit/post.ts';
 import { hasBrowser, launch, serveBuilt } from '../../web/example.ts';
 import { documented, INSTALL, PACKAGE, pack, ROOT, readJson, run, writeFiles } from './project.ts';
 

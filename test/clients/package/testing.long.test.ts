@@ -11,7 +11,7 @@ import {
 import { respond, STATES, type State } from '@referral-gateway/client/testing';
 import { buildSchema, executeSync, parse } from 'graphql';
 import { startDemo } from '../../kit/demo.ts';
-import { post } from '../../kit/gateway.ts';
+import { post } from '../../kit/post.ts';
 import { EXPIRED, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
 
 /* The responses of /testing: valid for the schema, and those of a gateway. */
