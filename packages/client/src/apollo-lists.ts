@@ -30,12 +30,14 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
   keyArgs: false,
   read(list, { args, canRead, storage }) {
     if (!list?.edges) return isLive(storage, list) ? list : undefined;
-    const { edges: all, pageInfo, ...totals } = list;
+    const { edges: all, pageInfo, asked = 0, ...totals } = list;
     const after = args?.['after'];
-    const there = Math.max(list.asked ?? 0, all.length);
+    const isWhole = pageInfo?.hasNextPage === false;
+    // A list that was read from a cursor on has no beginning.
+    const there = asked === 0 ? 0 : isWhole ? Number.POSITIVE_INFINITY : Math.max(asked, all.length);
     // Behind the last friend that is known is the next page, as of a query whose variable `after` changes.
-    const isEnough = after == null ? there >= firstOf(args) : after !== all[all.length - 1]?.cursor;
-    if (!isEnough && pageInfo?.hasNextPage !== false) return totals;
+    const isEnough = after == null ? firstOf(args) <= there : isWhole || after !== all[all.length - 1]?.cursor;
+    if (!isEnough) return totals;
     const edges = all.filter(({ node }) => canRead(node));
     return { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) };
   },

@@ -5,12 +5,12 @@ import { GatewayError, type Path, valueAt } from './errors.ts';
 /*
  * Apollo's cache has no errors. It stores the null of a part that could not be read as if there were no such part. Three things
  * keep such a null from being taken for data:
- * - `withoutMissing`: where nothing of a player could be read, the response has no null in its place, so the cached player stays.
+ * - `withoutMissing`: where nothing of a cached player could be read, the response has no null in its place, so the player stays.
  * - `setLive` and `isLive`: a null that comes from a saved cache is missing, so Apollo asks for the field.
  * - `forgetMissing`: a null is removed before another screen reads it, because that screen has not got the error.
  */
 
-/** A result without each field of a query that is null because of an error that may be retried. */
+/** A result without each field of a query that is null because of an error that may be retried, where the cache has a player. */
 export function withoutMissing(operation: ApolloLink.Operation, result: ApolloLink.Result): ApolloLink.Result {
   const { data, errors } = result;
   const lost = (errors ?? []).flatMap((error) =>

@@ -6,7 +6,8 @@ export interface HealOptions {
   readonly errors: unknown;
   /**
    * The library's own refetch, or the application's. Its result may have `error` or `errors`; it may reject with an error, or
-   * return nothing. One that was cancelled, took too long, or did not reach the application's own server is repeated.
+   * return nothing. One that rejects because it was cancelled, took too long, or did not reach the application's own server, as
+   * `fetch` says it, is repeated.
    */
   readonly again: () => unknown;
   /** Aborts when nothing shows the query any more. */
@@ -24,13 +25,17 @@ export interface HealOptions {
 export async function heal({ errors, again, signal }: HealOptions, attempt = 1): Promise<readonly GatewayError[]> {
   const read = async () => errorsIn(await again());
   const missing = gatewayErrors(errors);
-  // Then the same parts are missing as before.
-  const fail = (thrown: unknown) => (UNTOLD.test(String(thrown)) ? missing : gatewayErrors(thrown));
+  const fail = (thrown: unknown) => {
+    const { name, message } = Object(thrown);
+    // Then the same parts are missing as before.
+    return UNTOLD.test(`${name}: ${message}`) ? missing : gatewayErrors(thrown);
+  };
   return healErrors(missing, () => read().catch(fail), signal, attempt);
 }
 
 /** What a refetch rejects with that was cancelled, took too long, or did not reach the application's own server. */
-const UNTOLD = /^(Abort|Timeout)Error|^TypeError: .*(fetch|load failed|network)/i;
+const UNTOLD =
+  /^(Abort|Timeout)Error|^TypeError: (failed to fetch|fetch failed|load failed|(a |the )?(network|internet))/i;
 
 /** `heal` of errors that are the package's own. `again` resolves to the errors of the next read. */
 export async function healErrors(

@@ -55,13 +55,22 @@ test.each<[string, unknown]>([
   ['did not reach it, in Safari', new TypeError('Load failed')],
   ['did not reach it, in Firefox', new TypeError('NetworkError when attempting to fetch resource.')],
   ['did not reach it, on React Native', new TypeError('Network request failed')],
+  ['did not reach it, in Node', new TypeError('fetch failed')],
+  ['was cancelled by a library that throws a plain object', { name: 'AbortError', message: 'Aborted' }],
 ])('a refetch that %s tells nothing: the same parts are asked for again', async (_, thrown) => {
   testMode.on = true;
   const results = [Promise.reject(thrown), Promise.resolve({ errors: [] })];
   results[0]?.catch(() => undefined);
   expect(await heal({ errors: [busy()], again: () => results.shift() })).toEqual([]);
   expect(results).toEqual([]);
-  const mistake = new TypeError("Cannot read properties of undefined (reading 'id')");
+});
+
+test.each([
+  new TypeError('refetch is not a function'),
+  new TypeError("Failed to execute 'fetch' on 'Window': Failed to parse URL from /user:1/"),
+  Object.assign(Object.create(null), { why: 'not an error' }),
+])('a mistake of the program ends it', async (mistake) => {
+  testMode.on = true;
   expect(await heal({ errors: [busy()], again: () => Promise.reject(mistake) })).toMatchObject([{ cause: mistake }]);
 });
 

@@ -575,18 +575,19 @@ test('totals alone make no empty list, and a short list is not the whole one', a
   expect(sent).toHaveLength(3);
 });
 
+type List = { edges: { cursor: string; node: { id: string } }[]; pageInfo: { hasNextPage: boolean } };
+const PAGE: TypedDocument<{ player: { referredFriendsConnection: List } }, { after: string | null }> = gql`
+  query More($after: String) {
+    player(playerUniqueId: "p1") {
+      id
+      referredFriendsConnection(first: 20, after: $after) { edges { cursor node { id } } pageInfo { hasNextPage } }
+    }
+  }
+`;
+
 test('a list goes on in a query whose variable `after` changes', async () => {
   const client = connect();
-  type List = { edges: { cursor: string; node: { id: string } }[]; pageInfo: { hasNextPage: boolean } };
-  const query: TypedDocument<{ player: { referredFriendsConnection: List } }, { after: string | null }> = gql`
-    query More($after: String) {
-      player(playerUniqueId: "p1") {
-        id
-        referredFriendsConnection(first: 20, after: $after) { edges { cursor node { id } } pageInfo { hasNextPage } }
-      }
-    }
-  `;
-  const screen = client.watchQuery({ query, variables: { after: null } });
+  const screen = client.watchQuery({ query: PAGE, variables: { after: null } });
   open.add(screen.subscribe({}));
   const list = () => screen.getCurrentResult().data?.player?.referredFriendsConnection;
   const ids = () => list()?.edges?.map((edge) => edge?.node?.id) ?? [];
@@ -596,6 +597,20 @@ test('a list goes on in a query whose variable `after` changes', async () => {
     expect([ids().length, new Set(ids()).size]).toEqual([length, length]);
   }
   expect([list()?.pageInfo?.hasNextPage, sent.length]).toEqual([false, 3]);
+});
+
+test('a list that was begun at a cursor is read from its beginning when another screen shows it', async () => {
+  const read = async (client: ReturnType<typeof connect>, after: string | null) =>
+    (await client.query({ query: PAGE, variables: { after } })).data?.player.referredFriendsConnection.edges ?? [];
+  const [first] = await read(connect(), null);
+  const client = connect();
+  const page = await read(client, first?.cursor ?? '');
+  expect((await read(client, null))[0]).toEqual(first);
+  const other = connect();
+  // Of 60 friends, behind the 21st of them are two pages: the second of these is the last one.
+  for (const after of [page.at(-1), (await read(connect(), page.at(-1)?.cursor ?? '')).at(-1)])
+    await read(other, after?.cursor ?? '');
+  expect((await read(other, null))[0]).toEqual(first);
 });
 
 test('a list that was read to its end has one more when somebody joins; the gateway that begins it again shows nobody twice', async () => {
