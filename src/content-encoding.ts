@@ -1,16 +1,23 @@
 /* Content codings of bodies (RFC 9110, 8.4.1): those of clients, and those of a REST service that was asked for none. */
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
-import { parseJson } from './json.ts';
 
 type Decode = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-type Decoded = Buffer | 'unsupported' | 'too large' | 'corrupt';
 
-const inflate: Decode = promisify(zlib.inflate);
 const inflateRaw: Decode = promisify(zlib.inflateRaw);
-const gunzip: Decode = promisify(zlib.gunzip);
 /** The header of zlib says method 8 (RFC 1950). Some send `deflate` without it. */
 const isZlib = (body: Buffer) => ((body[0] ?? 0) & 0x0f) === 8;
+
+/** Some servers leave out the checksum, which browsers and curl do not miss. Behind the header is raw deflate, which has an end. */
+const withoutChecksum =
+  (decode: Decode, headerBytes: number): Decode =>
+  (body, options) =>
+    decode(body, options).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'Z_BUF_ERROR') throw error;
+      return inflateRaw(body.subarray(headerBytes), options);
+    });
+// With the usual header of gzip (RFC 1952), and that of zlib.
+const [gunzip, inflate] = [withoutChecksum(promisify(zlib.gunzip), 10), withoutChecksum(promisify(zlib.inflate), 2)];
 
 const DECODERS: Partial<Record<string, Decode>> = {
   identity: async (body) => body,
@@ -34,22 +41,17 @@ export function isSupported(encoding: string): boolean {
  * @param encoding The value of `content-encoding`.
  * @param maxBytes The longest result, also between two codings.
  */
-export async function decodeContent(body: Buffer, encoding: string, maxBytes: number, more = {}): Promise<Decoded> {
+export async function decodeContent(body: Buffer, encoding: string, maxBytes: number) {
   if (!isSupported(encoding)) return 'unsupported';
   if (body.length === 0) return body;
   try {
     let decoded = body;
     // The last coding was applied last.
     for (const name of codingsOf(encoding).reverse()) {
-      decoded = (await DECODERS[name]?.(decoded, { maxOutputLength: maxBytes, ...more })) ?? decoded;
+      decoded = (await DECODERS[name]?.(decoded, { maxOutputLength: maxBytes })) ?? decoded;
     }
     return decoded;
   } catch (error) {
-    const { code } = Object(error);
-    if (code === 'ERR_BUFFER_TOO_LARGE') return 'too large';
-    if (code !== 'Z_BUF_ERROR' || 'finishFlush' in more) return 'corrupt';
-    // Some servers leave out the checksum at the end, which browsers and curl do not miss. JSON that is whole is used without it.
-    const decoded = await decodeContent(body, encoding, maxBytes, { finishFlush: zlib.constants.Z_SYNC_FLUSH });
-    return parseJson(decoded.toString().trim()) === undefined ? 'corrupt' : decoded;
+    return Object(error).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'corrupt';
   }
 }

@@ -8,12 +8,12 @@ import { join, relative, sep } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 642,
+  '.': 644,
   access: 826,
   config: 990,
   engine: 1238,
   graphql: 1552,
-  http: 786,
+  http: 788,
   limits: 206,
   'persisted-operations': 301,
   process: 906,

@@ -46,7 +46,9 @@ export async function createApp(config: Config, observation: Observation, draini
     // `/graphql/` is `/graphql`: some proxies and clients add the slash.
     routerOptions: { ignoreTrailingSlash: true },
     genReqId: requestIdOf,
-    frameworkErrors: (_error, request, reply) => sendError(UNDECODABLE, request, addHeaders(reply)),
+    // Hooks do not run.
+    frameworkErrors: (_error, request, reply) =>
+      sendError(UNDECODABLE, request, addHeaders(reply).header('connection', 'close')),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
@@ -113,19 +115,17 @@ type Connection = Socket & { [LAST]?: ServerResponse | undefined };
 
 /** Decides about connections with an error, and about those without a request when the server closes. */
 function watchConnections(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ raw }, reply, done) => {
-    const socket: Connection = raw.socket;
-    socket[LAST] = reply.raw;
-    done();
+  app.server.prependListener('request', (request: { socket: Connection }, response: ServerResponse) => {
+    request.socket[LAST] = response;
   });
   app.addHook('onResponse', ({ raw }, reply, done) => {
     const socket: Connection = raw.socket;
     if (socket[LAST] === reply.raw) socket[LAST] = undefined;
     done();
   });
-  // Fastify's own listener responds to what is no HTTP, too long or too slow; a proxy takes a connection that is only closed for a
-  // broken server. These are closed without a response, which the client would take for that of another request: connections with
-  // a complete request that is pending, or a response that has begun, and those without a byte, which proxies open in advance.
+  // Fastify's own listener responds to what is no HTTP, too long or too slow: without a response, a proxy takes the server for broken.
+  // Only where a client would take it for the response to another request, none is sent: a complete request is pending, a response
+  // has begun or waits for an earlier one, or no byte has come, as on connections that proxies open in advance.
   app.server.prependListener('clientError', (_error, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
     const last = socket[LAST];

@@ -24,6 +24,7 @@ const BODY = JSON.stringify({ query: '{ player(playerUniqueId: "p1") { id } }' }
 
 test.each([
   ['gzip', gzipSync(BODY)],
+  ['gzip', gzipSync(BODY).subarray(0, -8)],
   ['br', brotliCompressSync(BODY)],
   ['deflate', deflateSync(BODY)],
   ['gzip, br', brotliCompressSync(gzipSync(BODY))],
@@ -102,6 +103,8 @@ test.each([
   ['larger between two codings', 'gzip, gzip', gzipSync(gzipSync(Buffer.alloc(LIMIT * 99))), 413, /larger/],
   ['no gzip', 'gzip', Buffer.from(BODY), 400, /corrupt: its content-encoding is "gzip"/],
   ['cut', 'gzip', gzipSync(BODY).subarray(0, 30), 400, /corrupt/],
+  ['cut by the last byte of its content', 'gzip', gzipSync(BODY).subarray(0, -9), 400, /corrupt/],
+  ['larger, and has no checksum', 'gzip', gzipSync(BODY.padEnd(LIMIT + 1)).subarray(0, -8), 413, /larger/],
   ['in a coding that is not known', 'zstd', Buffer.from(BODY), 415, /gzip, deflate or br only/],
   ['in three codings', 'gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(BODY))), 415, /gzip, deflate or br only/],
 ])('a body that is %s is refused, and nothing is read', async (_problem, encoding, body, status, message) => {

@@ -108,7 +108,11 @@ const READ = `${TYPED}Content-Length: ${NAME.length}\r\n\r\n${NAME}`;
 /** Proxies take a connection that is closed without a response for a broken server, and stop using it for everybody. */
 test.each([
   ['a space in its target', 'GET /graphql?query={ me } HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-  ['a header that is none', 'GET /graphql HTTP/1.1\r\nHost: localhost\r\nNo header: a\r\n\r\n'],
+  ['a header line without a colon', 'GET /graphql HTTP/1.1\r\nHost: localhost\r\nNo header: a\r\n\r\n'],
+  [
+    'a target that cannot be decoded, and a broken body',
+    `${TYPED.replace('/graphql', '/%zz')}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+  ],
   ['a broken body', `${TYPED}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
 ])('a request with %s gets 400 on a connection that had a response, too', async (_what, request) => {
   const { gateway } = await startBoth();

@@ -94,8 +94,9 @@ test.each([
 test.each([
   ['too large', 'gzip', gzipSync(Buffer.alloc(3_000_000, 0x20))],
   ['corrupt', 'gzip', gzipSync(PLAYER).subarray(0, 40)],
-  // Nothing of the text: for an event, an empty one would be a success.
+  // For an event, an empty text would be a success, and so would be the beginning of this one.
   ['corrupt', 'gzip', gzipSync(PLAYER).subarray(0, 10)],
+  ['corrupt', 'gzip', gzipSync('null and void').subarray(0, -12)],
   ['unsupported', 'compress', Buffer.from([0x1f, 0x9d, 0x90])],
 ])(
   'a body that is %s when it is decoded is named in the log; its neighbours are served',

@@ -70,7 +70,7 @@ function numberOf(value: unknown): number | undefined {
   return isExactNumber(decoded) ? decoded : undefined;
 }
 
-/** A boolean, also as text; 1 and 0, as databases without booleans have it. */
+/** A boolean, also as text; 1 and 0, as databases without booleans have them. */
 export const boolean = optional('wrong-type', (value) => {
   if (typeof value === 'boolean') return value;
   const name = typeof value === 'number' ? String(value) : shortText(value)?.toLowerCase();
