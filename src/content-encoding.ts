@@ -8,7 +8,7 @@ const inflateRaw: Decode = promisify(zlib.inflateRaw);
 /** The header of zlib says method 8 (RFC 1950). Some send `deflate` without it. */
 const isZlib = (body: Buffer) => ((body[0] ?? 0) & 0x0f) === 8;
 
-/** Some servers leave out the checksum, which browsers and curl do not miss. Behind the header is raw deflate, which has an end. */
+/** For servers that leave out the checksum, which browsers and curl do not miss. Raw deflate, after the header, says where it ends. */
 const withoutChecksum =
   (decode: Decode, headerBytes: number): Decode =>
   (body, options) =>

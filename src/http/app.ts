@@ -124,8 +124,8 @@ function watchConnections(app: FastifyInstance): void {
     done();
   });
   // Fastify's own listener responds to what is no HTTP, too long or too slow: without a response, a proxy takes the server for broken.
-  // Only where a client would take it for the response to another request, none is sent: a complete request is pending, a response
-  // has begun or waits for an earlier one, or no byte has come, as on connections that proxies open in advance.
+  // None is sent where the client would take it for the response to another request: while a complete request is pending, when a
+  // response has begun or waits for an earlier one, and before the first byte, because proxies open connections in advance.
   app.server.prependListener('clientError', (_error, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
     const last = socket[LAST];

@@ -10,7 +10,7 @@ import { GatewayError, type Path, valueAt } from './errors.ts';
  * - `forgetMissing`: a null is removed before another screen reads it, because that screen has not got the error.
  */
 
-/** A result without each field of a query that is null because of an error that may be retried, where the cache has a player. */
+/** The result of a query without the nulls whose errors may be retried, where the cache has a player in their place. */
 export function withoutMissing(operation: ApolloLink.Operation, result: ApolloLink.Result): ApolloLink.Result {
   const { data, errors } = result;
   const lost = (errors ?? []).flatMap((error) =>
