@@ -23,9 +23,8 @@ export function withKeys(variables: Variables): Variables {
   return Object.fromEntries(entries);
 }
 
-/** Whether an input of `trackEvents` has a key. */
-export const hasKey = (variables: Variables): boolean =>
-  Object.values(variables).some((value) => isEventsInput(value) && value.idempotencyKey != null);
+/** Whether an input reports events; `withKeys` gave it a key. */
+export const hasKey = (variables: Variables): boolean => Object.values(variables).some(isEventsInput);
 
 /** What is sent: without a response, a query and events with a key may be sent again. Nobody knows what became of a write. */
 export type Kind = 'query' | 'keyed' | 'write';

@@ -583,22 +583,32 @@ test.each([
   ['an upsert, which is another one', UPSERT, 'NOT_DONE'],
   ['a write with an id alone', { documentId: 'a1', variables: { id: 'p1' } }, 'NOT_DONE'],
 ])('of %s that was lost, and is refused when it comes again soon, the outcome is told', async (_, body, outcome) => {
-  const error = { message: 'No', extensions: { code: 'FORBIDDEN', outcome: 'NOT_DONE', retryable: false } };
+  const refused = (code: string, outcome: string) =>
+    Response.json({
+      data: { write: null },
+      errors: [{ message: '', extensions: { code, outcome, retryable: false } }],
+    });
   const lost = () => Promise.reject(new TypeError('lost'));
-  const answers = [lost, async () => Response.json({ data: { write: null }, errors: [error] })];
-  const own = createFetch({ token: valid, attempts: 1, fetch: () => (answers.shift() ?? lost)() });
-  await rejection(own(url, post(body)));
-  const { errors } = await (await own(url, post(body))).json();
-  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', outcome } }]);
+  // No response, or one that says that nobody knows.
+  for (const first of [lost, async () => refused('UPSTREAM_UNAVAILABLE', 'UNKNOWN')]) {
+    const answers = [first, async () => refused('FORBIDDEN', 'NOT_DONE')];
+    const own = createFetch({ token: valid, attempts: 1, fetch: () => (answers.shift() ?? lost)() });
+    await own(url, post(body)).catch(() => undefined);
+    const { errors } = await (await own(url, post(body))).json();
+    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', outcome } }]);
+  }
 });
 
+const beside = (input: string) =>
+  `${TRACK.query.slice(0, -2)} deletePlayer${input} { deletedPlayerUniqueId } }`.replace(
+    ')',
+    ', $other: DeletePlayerInput)',
+  );
 test.each([
   ['without an input of this gateway', 'mutation ($cart: ID!) { checkOut(cart: $cart) { id } }', { cart: 'c1' }],
-  [
-    'with an event and another input in the text',
-    `${TRACK.query.slice(0, -2)} deletePlayer(input :{playerUniqueId: "p2"}) { deletedPlayerUniqueId } }`,
-    TRACK.variables,
-  ],
+  ['with an event and another input in the text', beside('(input:{playerUniqueId: "p2"})'), TRACK.variables],
+  ['with an event and an input behind a space', beside('(input :{playerUniqueId: "p2"})'), TRACK.variables],
+  ['with an event and another input', beside('(input: $other)'), { ...TRACK.variables, other: ME }],
 ])('a mutation %s is sent once when its response was lost', async (_, query, variables) => {
   let requests = 0;
   const lost = () => {
