@@ -70,12 +70,12 @@ function numberOf(value: unknown): number | undefined {
   return isExactNumber(decoded) ? decoded : undefined;
 }
 
-/** A boolean, also as text; 1 and 0, as databases without booleans have them. */
-export const boolean = optional('wrong-type', (value) => {
-  if (typeof value === 'boolean') return value;
-  const name = typeof value === 'number' ? String(value) : shortText(value)?.toLowerCase();
-  return name === 'true' || name === '1' ? true : name === 'false' || name === '0' ? false : undefined;
-});
+/** A boolean, also as text. 1 and 0 come from databases without booleans. */
+const BOOLEANS = new Map<unknown, boolean>([
+  ...[true, 'true', 1, '1'].map((value): [unknown, boolean] => [value, true]),
+  ...[false, 'false', 0, '0'].map((value): [unknown, boolean] => [value, false]),
+]);
+export const boolean = optional('wrong-type', (value) => BOOLEANS.get(shortText(value)?.toLowerCase() ?? value));
 
 /** A date-time, in UTC with milliseconds. */
 export const dateTime = optional('undecodable-date', (value) => parseDateTime(shortText(value) ?? ''));
