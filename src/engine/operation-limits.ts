@@ -31,7 +31,7 @@ export function createOperationLimiter(schema: GraphQLSchema, config: Config) {
     ['repetitions', 10_000, 'pairs of fields with the same name'],
     ['depth', config.MAX_DEPTH, 'levels of fields'],
     ['aliases', 30, 'aliases'],
-    ['complexity', config.MAX_COMPLEXITY, 'fields, those of lists counted for each item, and values in variables'],
+    ['complexity', config.MAX_COMPLEXITY, 'points of complexity: fields, each item of a list, values in variables'],
     ['upstreamCalls', config.MAX_UPSTREAM_CALLS, 'calls to the referral and rewards service'],
   ];
   const exceeded = (sizes: Sizes) => limits.find(([limit, max]) => (sizes[limit] ?? 0) > max);

@@ -46,7 +46,7 @@ export async function createApp(config: Config, observation: Observation, draini
     // `/graphql/` is `/graphql`: some proxies and clients add the slash.
     routerOptions: { ignoreTrailingSlash: true },
     genReqId: requestIdOf,
-    // Hooks do not run.
+    // For these requests Fastify runs no hook.
     frameworkErrors: (_error, request, reply) =>
       sendError(UNDECODABLE, request, addHeaders(reply).header('connection', 'close')),
     requestTimeout: REQUEST_MS,
@@ -123,9 +123,9 @@ function watchConnections(app: FastifyInstance): void {
     if (socket[LAST] === reply.raw) socket[LAST] = undefined;
     done();
   });
-  // Fastify's own listener responds to what is no HTTP, too long or too slow: without a response, a proxy takes the server for broken.
-  // None is sent where the client would take it for the response to another request: while a complete request is pending, when a
-  // response has begun or waits for an earlier one, and before the first byte, because proxies open connections in advance.
+  // Fastify's own listener responds to requests that are not valid HTTP, too long or too slow: a proxy stops using a server that
+  // closes connections without a response. None is sent where the client would take it for the response to another request: while
+  // a complete request is pending, when a response has begun or waits for an earlier one, and before the first byte.
   app.server.prependListener('clientError', (_error, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
     const last = socket[LAST];

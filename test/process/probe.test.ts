@@ -34,7 +34,7 @@ const probe = (env: Env, languages: string[] = []) =>
     });
   });
 
-/** The same in this process, since a program takes half a second to start: only the lines. With one, the program ends with 1. */
+/** The lines of `--probe`, found in this process: a program takes half a second to start. It ends with 1 if there is a line. */
 async function problemsOf(env: Env): Promise<string[]> {
   const problems = await findProblems(loadConfig({ ...SETTINGS, ...env }), []);
   expect(problems.join()).not.toMatch(SECRETS);

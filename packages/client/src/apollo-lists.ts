@@ -33,9 +33,9 @@ export const growingList: FieldPolicy<List | null, Page | null> = {
     const { edges: all, pageInfo, asked = 0, ...totals } = list;
     const after = args?.['after'];
     const isWhole = pageInfo?.hasNextPage === false;
-    // A list that was read from a cursor on has no beginning.
+    // Counted from the beginning, which a list that was read from a cursor on does not have.
     const there = asked === 0 ? 0 : isWhole ? Number.POSITIVE_INFINITY : Math.max(asked, all.length);
-    // Behind the last friend that is known is the next page, as of a query whose variable `after` changes.
+    // A query whose `after` is the last known cursor wants the next page.
     const isEnough = after == null ? firstOf(args) <= there : isWhole || after !== all[all.length - 1]?.cursor;
     if (!isEnough) return totals;
     const edges = all.filter(({ node }) => canRead(node));

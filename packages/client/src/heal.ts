@@ -27,13 +27,13 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
   const missing = gatewayErrors(errors);
   const fail = (thrown: unknown) => {
     const { name, message } = Object(thrown);
-    // Then the same parts are missing as before.
+    // It says nothing of the parts, so the same ones are missing as before.
     return UNTOLD.test(`${name}: ${message}`) ? missing : gatewayErrors(thrown);
   };
   return healErrors(missing, () => read().catch(fail), signal, attempt);
 }
 
-/** What a refetch rejects with that was cancelled, took too long, or did not reach the application's own server. */
+/** The name and message of a refetch that was cancelled, took too long, or did not reach the application's own server. */
 const UNTOLD =
   /^(Abort|Timeout)Error|^TypeError: (failed to fetch|fetch failed|load failed|(a |the )?(network|internet))/i;
 
@@ -49,7 +49,7 @@ export async function healErrors(
     const isWrong = isOffline() && left.some(({ code }) => !/NO_RESPONSE|TOKEN/.test(code));
     // Where there is no page, as on phones, nothing is hidden.
     const isAsleep = () => isHidden() || (isOffline() && !isWrong);
-    // In tests, globals can be functions of jsdom's window, which take no other object.
+    // With jsdom-global, `addEventListener` is a function of jsdom's window, which refuses other objects.
     const page = globalThis.window ?? globalThis;
     const events = [[globalThis.document, 'visibilitychange'] as const, [page, 'online'] as const];
     // From 2 s on. In tests a hundredth: without a pause, a part that stays missing would be asked for in a loop.
@@ -66,7 +66,7 @@ function errorsIn(result: unknown): readonly GatewayError[] {
   return gatewayErrors(error ?? errors ?? data?.errors);
 }
 
-/** Not the page of jsdom, which is `prerender`, and never visible. */
+/** The page of jsdom is never visible: its state is `prerender`, which does not count as hidden. */
 const isHidden = () => globalThis.document?.hidden && !/^p/.test(document.visibilityState);
 
 const isOffline = () => globalThis.navigator?.onLine === false;

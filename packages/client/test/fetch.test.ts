@@ -578,11 +578,11 @@ const UPSERT = {
   variables: { input: ME },
 };
 test.each([
-  ['an event', TRACK, 'UNKNOWN'],
-  ['an event with another variable', { ...TRACK, variables: { ...TRACK.variables, lang: 'de' } }, 'UNKNOWN'],
-  ['an upsert, which is another one', UPSERT, 'NOT_DONE'],
-  ['a write with an id alone', { documentId: 'a1', variables: { id: 'p1' } }, 'NOT_DONE'],
-])('of %s that was lost, and is refused when it comes again soon, the outcome is told', async (_, body, outcome) => {
+  ['an event', 'UNKNOWN', TRACK],
+  ['an event with another variable', 'UNKNOWN', { ...TRACK, variables: { ...TRACK.variables, lang: 'de' } }],
+  ['an upsert, which is another one', 'NOT_DONE', UPSERT],
+  ['a write with an id alone', 'NOT_DONE', { documentId: 'a1', variables: { id: 'p1' } }],
+])('%s that was lost, and is refused when it is sent again soon, has the outcome %s', async (_, outcome, body) => {
   const refused = (code: string, outcome: string) =>
     Response.json({
       data: { write: null },
@@ -599,15 +599,17 @@ test.each([
   }
 });
 
-const beside = (input: string) =>
-  `${TRACK.query.slice(0, -2)} deletePlayer${input} { deletedPlayerUniqueId } }`.replace(
-    ')',
-    ', $other: DeletePlayerInput)',
-  );
+const beside = (input: string) => `mutation ($input: TrackEventsInput!, $other: DeletePlayerInput) {
+  trackEvents(input: $input) { eventNames } deletePlayer${input} { deletedPlayerUniqueId }
+}`;
 test.each([
   ['without an input of this gateway', 'mutation ($cart: ID!) { checkOut(cart: $cart) { id } }', { cart: 'c1' }],
   ['with an event and another input in the text', beside('(input:{playerUniqueId: "p2"})'), TRACK.variables],
-  ['with an event and an input behind a space', beside('(input :{playerUniqueId: "p2"})'), TRACK.variables],
+  [
+    'with an event, and a space before the colon of another input',
+    beside('(input :{playerUniqueId: "p2"})'),
+    TRACK.variables,
+  ],
   ['with an event and another input', beside('(input: $other)'), { ...TRACK.variables, other: ME }],
 ])('a mutation %s is sent once when its response was lost', async (_, query, variables) => {
   let requests = 0;
@@ -667,7 +669,7 @@ test('two equal events that are lost at the same time keep a key each', async ()
 
 test.each<[string, (init: RequestInit) => Parameters<typeof fetch>]>([
   ['alone', (init) => [new Request(url, init)]],
-  ['behind an address, as a proxy passes on what it got', (init) => [url, new Request('http://page.example/', init)]],
+  ['behind an address, as proxies pass it on,', (init) => [url, new Request('http://page.example/', init)]],
 ])(
   'a `Request` %s is sent again as a text is, with the key of its event, until its own signal aborts',
   async (_, of) => {
