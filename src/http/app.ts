@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { finished } from 'node:stream';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -9,7 +10,7 @@ import { LOOPBACK } from '../config/forms.ts';
 import { badRequest } from '../errors.ts';
 import { ENDPOINTS } from '../rest/endpoints.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
-import { hasBody } from './body.ts';
+import { hasUnreadBody } from './body.ts';
 import { GRAPHQL_PATH, handleErrors, sendError } from './error-responses.ts';
 import { boundConnections } from './overload.ts';
 
@@ -18,6 +19,14 @@ const HEAD_MS = 5_000;
 const REQUEST_MS = 15_000;
 /** How many headers a request may have. Node silently drops those after the 2,000th. */
 const MAX_HEADERS = 200;
+/**
+ * How many bytes of a refused request are read and dropped: as many as nginx accepts by default. A socket that closes before all
+ * was read resets its connection, and the response can be lost. For nginx this server is then broken: by default it sends nothing
+ * there for 10 s.
+ */
+const MAX_DROPPED_BYTES = 1_048_576;
+/** How long the rest of a request that is not HTTP is read and dropped, in milliseconds. */
+const DROP_MS = 2_000;
 /** Smaller responses fit in one or two packets. */
 const COMPRESS_FROM_BYTES = 2_048;
 
@@ -53,6 +62,7 @@ export async function createApp(config: Config, observation: Observation, draini
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
     connectionTimeout: config.OPERATION_TIMEOUT_MS + REQUEST_MS,
+    clientErrorHandler: respondToInvalid,
     // While the gateway drains, it still answers requests that arrive on open connections.
     return503OnClosing: false,
     http: {
@@ -100,12 +110,18 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     done();
   });
   app.addHook('onSend', ({ raw, record }, reply, payload, done) => {
-    if (record) record.ms = performance.now() - record.started;
-    // After the response is handed to the socket.
-    if (record) process.nextTick(finish, observation, record, reply, payload);
-    // What is left of a body that was not read must not be taken for the next request.
-    if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
-    done(null, payload);
+    const send = () => {
+      if (record) record.ms = performance.now() - record.started;
+      // After the response is handed to the socket.
+      if (record) process.nextTick(finish, observation, record, reply, payload);
+      // What is left of a body that was not read must not be taken for the next request.
+      if (draining?.aborted || hasUnreadBody(raw)) void reply.header('connection', 'close');
+      done(null, payload);
+    };
+    const isShort = Number(raw.headers['content-length']) <= MAX_DROPPED_BYTES;
+    // Not where memory is short, and the reader of the body refused the rest.
+    if (isShort && hasUnreadBody(raw) && raw.readableFlowing === null) finished(raw.resume(), send);
+    else send();
   });
 }
 
@@ -113,7 +129,42 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
 const LAST = Symbol('last response');
 type Connection = Socket & { [LAST]?: ServerResponse | undefined };
 
-/** Decides about connections with an error, and about those without a request when the server closes. */
+/** By the code of Node's error; any other is 400. */
+const INVALID: Record<string, [number, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: [431, 'The head of the request is too long.'],
+};
+
+/**
+ * Responds to what is not HTTP, too long or too slow: a proxy stops using a server that closes connections without a response.
+ * None is sent where the client would take it for the response to another request: while a complete request is pending, when a
+ * response has begun or waits for an earlier one, and before the first byte.
+ */
+function respondToInvalid({ code = '' }: NodeJS.ErrnoException, socket: Connection): void {
+  const last = socket[LAST];
+  // It has its response, and ends.
+  if (socket.writableEnded && !last) return;
+  // Bytes after a request that ends its connection; its response is still sent.
+  if (code === 'HPE_CLOSED_CONNECTION' && last) return void dropRest(socket);
+  const isOfAnother = last && (last.req.complete || last.headersSent || last.socket === null);
+  if (isOfAnother || socket.bytesRead === 0 || !socket.writable) return void socket.destroy();
+  const [status, text] = INVALID[code] ?? [400, 'The request is not valid HTTP.'];
+  const headers = `Content-Type: text/plain\r\nContent-Length: ${text.length}\r\nConnection: close`;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${text}`);
+  // What comes late could still make a request of it.
+  if (last || status === 408) return void socket.destroySoon();
+  dropRest(socket);
+  const timer = setTimeout(() => socket.destroy(), DROP_MS);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** Reads and drops what arrives, which Node's parser no longer gets. */
+function dropRest(socket: Socket): void {
+  const end = socket.bytesRead + MAX_DROPPED_BYTES;
+  socket.removeAllListeners('data').on('data', () => socket.bytesRead > end && socket.destroy());
+}
+
+/** Decides about connections without a request when the server closes. */
 function watchConnections(app: FastifyInstance): void {
   app.server.prependListener('request', (request: { socket: Connection }, response: ServerResponse) => {
     request.socket[LAST] = response;
@@ -122,15 +173,6 @@ function watchConnections(app: FastifyInstance): void {
     const socket: Connection = raw.socket;
     if (socket[LAST] === reply.raw) socket[LAST] = undefined;
     done();
-  });
-  // Fastify's own listener responds to requests that are not valid HTTP, too long or too slow: a proxy stops using a server that
-  // closes connections without a response. None is sent where the client would take it for the response to another request: while
-  // a complete request is pending, when a response has begun or waits for an earlier one, and before the first byte.
-  app.server.prependListener('clientError', (_error, socket: Connection) => {
-    if (!(socket instanceof Socket)) return;
-    const last = socket[LAST];
-    const isOfAnother = last && (last.req.complete || last.headersSent || last.socket === null);
-    if (isOfAnother || socket.bytesRead === 0) socket.end();
   });
   // A closing server waits for connections without a request, and Node no longer limits how long their heads take.
   const sockets = new Set<Connection>();

@@ -103,3 +103,7 @@ export function checkContent({ method, headers, raw }: FastifyRequest): void {
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
+
+export function hasUnreadBody(request: IncomingMessage): boolean {
+  return !request.complete && hasBody(request);
+}

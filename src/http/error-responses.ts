@@ -1,4 +1,4 @@
-/* Errors that Apollo Server does not send, as GraphQL responses. Fastify responds to what is not HTTP, or too slow. */
+/* Errors that Apollo Server does not send, as GraphQL responses. `app.ts` responds to what is not HTTP, or too slow. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';

@@ -128,6 +128,30 @@ test.each([
   expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400']);
 });
 
+/** A reset in place of the response makes a proxy give the gateway up, for all its clients. */
+test.each([
+  ['of an unknown path', 404, 'POST /nope HTTP/1.1\r\nHost: localhost\r\n'],
+  ['that is too large', 413, TYPED],
+  ['of another type', 415, TYPED.replace('/json', '/xml')],
+  ['after a header line without a colon', 400, 'POST /graphql HTTP/1.1\r\nNo header: a\r\n'],
+  ['after a head that is too long', 431, `${TYPED}Cookie: ${'a'.repeat(20_000)}\r\n`],
+])('a megabyte %s is read to its end, so that the response %d arrives', async (_what, status, head) => {
+  const { gateway } = await startBoth();
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  const body = Buffer.alloc(1_000_000, 'x');
+  socket.write(`${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`);
+  // The gateway has read the head.
+  await gateway.query('{ __typename }');
+  socket.end(body);
+  // Rejects after a reset.
+  await once(socket, 'close');
+  const statuses = [...String(Buffer.concat(chunks)).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, seen]) => Number(seen));
+  expect(statuses).toEqual([status]);
+});
+
 test('a response to a broken request never comes before that of an earlier one', async () => {
   const { gateway, upstream } = await startBoth();
   const held = upstream.hold('GET /player');

@@ -7,8 +7,8 @@ import { attributes, coupons, referrals } from '../bench/rest-data.mjs';
 import { MANY_COUPONS } from './attacks.mjs';
 import { withGateway } from './checks.mjs';
 import { startAttack } from './duel.mjs';
-import { bearer, tokens } from './programs.mjs';
-import { client } from './wire.mjs';
+import { bearer, startDefaultNginx, tokens } from './programs.mjs';
+import { client, head } from './wire.mjs';
 
 const OK = { status: 200, body: {} };
 /** Texts, so that making them does not delay the clients, which are in this process too. */
@@ -217,4 +217,50 @@ export async function manyIdleClients(upstream) {
       seen: `${alive ? 'alive' : 'DEAD'}, served during ${during}, after ${after}`,
     };
   });
+}
+
+/** Requests that the gateway rejects, with a body that it does not need. nginx takes a reset for a broken gateway. */
+const REJECTED = {
+  'without a token': head({ headers: ['LENGTH'] }),
+  'an unknown path': head({ path: '/nope', headers: ['LENGTH'] }),
+  'a byte outside ASCII': head({ path: '/caf\u00e9', headers: ['LENGTH'] }),
+  'a head of 21 KB': head({ headers: [...'abc'].map((name) => `X-${name}: ${name.repeat(7_000)}`).concat('LENGTH') }),
+};
+
+/** Two replicas behind an nginx with its defaults, which excludes a server for 10 s after one failure. */
+export async function rejectedBodies(upstream) {
+  return await withGateway(upstream, {}, (one) =>
+    withGateway(upstream, {}, async (two) => {
+      const edge = await startDefaultNginx([one.port, two.port]);
+      const read = sender(edge, tokens.server);
+      const failed = {};
+      let lost = 0;
+      for (const [what, start] of Object.entries(REJECTED)) {
+        for (let turn = 0; turn < 10; turn += 1) {
+          const status = await reject(edge.url, start);
+          if (!/^4/.test(status)) failed[`${what} ${status}`] = (failed[`${what} ${status}`] ?? 0) + 1;
+          if (!isGood(await read({ query: OPERATIONS.players, variables: { id: 'p1' } }))) lost += 1;
+        }
+      }
+      await edge.stop();
+      return {
+        ok: lost === 0,
+        seen: `${lost} of 40 requests of another client failed; rejected without 4xx: ${JSON.stringify(failed)}`,
+      };
+    }),
+  );
+}
+
+/** Sends a head and a body of nearly 1 MB. Resolves to the status, `none` when the connection is lost. */
+async function reject(url, start) {
+  const body = Buffer.alloc(1_000_000, 'x');
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+  socket.write(start.replace('LENGTH', `Content-Length: ${body.length}\r\nConnection: close`), 'latin1');
+  socket.write(body);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'close');
+  return /^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 'none';
 }

@@ -94,22 +94,37 @@ export const hasNginx = nginx !== undefined;
  * The edge of deploy/nginx.conf, with other addresses and paths for what it writes. `resolve` of an upstream needs nginx 1.27.3,
  * so the gateway is named by its address.
  */
-export async function startNginx(gatewayPort) {
+export const startNginx = (gatewayPort) =>
+  runNginx((port, directory, paths) =>
+    readFileSync(NGINX_CONF, 'utf8')
+      .replace('/tmp/nginx.pid', `${directory}/pid`)
+      .replace('http {', `http { ${paths}`)
+      .replace(/resolver .*/, '')
+      .replace(/server gateway:4000 .*resolve;/, `server 127.0.0.1:${gatewayPort};`)
+      .replace('listen 8080 ', `listen 127.0.0.1:${port} `),
+  );
+
+/** An nginx with its defaults in front of replicas: it sends nothing to one that failed, for 10 s. */
+export const startDefaultNginx = (gatewayPorts) =>
+  runNginx(
+    (port, directory, paths) => `
+      pid ${directory}/pid; events {}
+      http {
+        ${paths} access_log off;
+        upstream gateways { ${gatewayPorts.map((gateway) => `server 127.0.0.1:${gateway};`).join(' ')} }
+        server { listen 127.0.0.1:${port}; location / { proxy_pass http://gateways; } }
+      }`,
+  );
+
+async function runNginx(configurationOf) {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'siege-nginx-'));
   // The workers have another user.
   chmodSync(directory, 0o755);
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${directory}/${name};`,
-  );
-  const configuration = readFileSync(NGINX_CONF, 'utf8')
-    .replace('/tmp/nginx.pid', `${directory}/pid`)
-    .replace('http {', `http { ${paths.join(' ')}`)
-    .replace(/resolver .*/, '')
-    .replace(/server gateway:4000 .*resolve;/, `server 127.0.0.1:${gatewayPort};`)
-    .replace('listen 8080 ', `listen 127.0.0.1:${port} `);
+  const written = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const paths = written.map((name) => `${name}_temp_path ${directory}/${name};`).join(' ');
   const file = join(directory, 'nginx.conf');
-  writeFileSync(file, configuration);
+  writeFileSync(file, configurationOf(port, directory, paths));
   const child = own(
     spawn(nginx, ['-e', 'stderr', '-g', 'daemon off;', '-c', file], { stdio: ['ignore', 'ignore', 'ignore'] }),
   );

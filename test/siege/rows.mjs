@@ -6,6 +6,7 @@ import * as checks from './checks.mjs';
 import { abandonedEvents, hasRedis, slowRedis } from './keyed-events.mjs';
 import { retryingClients } from './load.mjs';
 import * as neighbours from './neighbours.mjs';
+import { hasNginx } from './programs.mjs';
 
 /** The victim's share beside an attacker without a token, or with one and known shapes of operations, or with new ones. */
 const NOBODY = 0.8;
@@ -70,5 +71,8 @@ export const CHECKS = [
   { name: 'one player takes the REST calls', limit: 'another keeps 80 % of its rate', check: neighbours.greedyPlayer },
   { name: '50,800 addresses of one IPv6 network', limit: '20 of 20 new users get in', check: neighbours.newUsers },
   { name: '1,100 idle clients, 1,024 file descriptors', limit: 'alive, serves', check: neighbours.manyIdleClients },
+  ...(hasNginx
+    ? [{ name: 'rejected bodies of 1 MB', limit: '0 of 40 others refused', check: neighbours.rejectedBodies }]
+    : []),
   { name: '1,500 clients at 5 × capacity', limit: 'goodput 70 % of the peak', check: retryingClients },
 ];
