@@ -23,17 +23,16 @@ export interface GatewayExchangesOptions extends FetchOptions {
  */
 export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions = {}): [Exchange, Exchange, Exchange] {
   const sending: Exchange = (io) => {
-    // For each `fetch`, that of the client or of one operation: only operations tell it. Weak, because each can have a new one.
+    // For each `fetch` of an operation: the client's, its own, or ours when `retryExchange` sends it again. Weak: most are used once.
     const sends = new WeakMap<object, Send>();
     return mapExchange({
       onOperation(operation) {
         const fetchOf = options.fetch ?? operation.context.fetch;
         const byClient = sends.get(fetchOf ?? globalThis) ?? createSend({ ...options, fetch: fetchOf });
-        sends.set(fetchOf ?? globalThis, byClient);
-        const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
         // urql itself sends the id of a document only when graphcache could not read the document.
         const fetch: typeof globalThis.fetch = (input, init) =>
-          byClient(input, init, operation.kind === 'query', documentId);
+          byClient(input, init, operation.kind === 'query', Object(operation.query).documentId);
+        sends.set(fetchOf ?? globalThis, byClient).set(fetch, byClient);
         // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
         return makeOperation(operation.kind, operation, { ...operation.context, fetch, preferGetMethod: false });
       },

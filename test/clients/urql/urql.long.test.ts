@@ -182,6 +182,19 @@ test('events get a key, are sent again when their response is lost, and are coun
   expect(sent).toHaveLength(4);
 });
 
+test('an operation that `retryExchange` sends again, which it takes from the result, is one event', async () => {
+  const results: OperationResult[] = [];
+  const retry = mapExchange({ onResult: (result) => void results.push(result) });
+  const [cache, ...sending] = gatewayExchanges({ token, attempts: 2 });
+  const client = new Client({ url, exchanges: [cache, retry, ...sending] });
+  lose(2);
+  await client.mutation(Track, { input: { ...ME, events: [{ name: 'open_app' }] } }).toPromise();
+  for (const { operation } of results) client.reexecuteOperation(operation);
+  await until(() => sent.length > 2);
+  const keys = new Set(sent.map(({ variables }) => variables['input']?.idempotencyKey));
+  expect([keys.size, sent.length, events()]).toEqual([1, 3, 1]);
+});
+
 test('`offlineExchange` keeps an optimistic mutation that could not be sent, and one without a token, for later', async () => {
   const away = async () => {
     throw new TypeError('Load failed');
