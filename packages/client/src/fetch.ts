@@ -50,7 +50,9 @@ export function createSend(options: FetchOptions): Send {
     const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const isJson =
       request && !init.body && new Headers(init.headers ?? request.headers).get('content-type')?.includes('json');
-    const operation = parsed(isJson ? await request.clone().text() : typeof init.body === 'string' ? init.body : '');
+    // A text, or its bytes, as Effect's client makes them.
+    const from = isJson ? request.clone() : ArrayBuffer.isView(init.body) && new Response(init.body);
+    const operation = parsed(from ? await from.text() : init.body);
     if (!isOperation(operation)) return fetch(input, init);
     const signal = init.signal ?? request?.signal;
     // Not every library sends the name beside the text.

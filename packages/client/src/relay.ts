@@ -14,8 +14,7 @@ export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): Fe
   return ({ id, text, name, operationKind }, variables) =>
     Observable.create<GraphQLResponse>((sink) => {
       const abort = new AbortController();
-      const document = id == null ? { query: text ?? '' } : { documentId: id };
-      const body = { ...document, operationName: name, variables };
+      const body = { ...(id == null ? { query: text ?? '' } : { documentId: id }), operationName: name, variables };
       send(url, { ...POST, signal: abort.signal }, body, operationKind === 'query')
         .then(({ response }) => {
           sink.next(Object(response));

@@ -668,21 +668,19 @@ test('two equal events that are lost at the same time keep a key each', async ()
 });
 
 test.each<[string, (init: RequestInit) => Parameters<typeof fetch>]>([
-  ['alone', (init) => [new Request(url, init)]],
-  ['behind an address, as proxies pass it on,', (init) => [url, new Request('http://page.example/', init)]],
-])(
-  'a `Request` %s is sent again as a text is, with the key of its event, until its own signal aborts',
-  async (_, of) => {
-    lose(1);
-    const abort = new AbortController();
-    const own = createFetch({ token: valid });
-    const ask = (signal: AbortSignal) => own(...of(post(TRACK, { signal })));
-    expect((await (await ask(abort.signal)).json()).data.trackEvents.eventNames).toEqual(['open_wallet']);
-    expect([sent.length, events(), sent[0]?.variables['input']?.idempotencyKey]).toEqual([2, 1, expect.any(String)]);
-    abort.abort(new Error('another screen'));
-    await expect(ask(abort.signal)).rejects.toThrow('another screen');
-  },
-);
+  ['a `Request` alone', (init) => [new Request(url, init)]],
+  ['a `Request` behind an address, as proxies pass it on,', (init) => [url, new Request('http://page.example/', init)]],
+  ['what Effect sends as bytes', (init) => [url, { ...init, body: new TextEncoder().encode(String(init.body)) }]],
+])('%s is sent again as a text is, with the key of its event, until its own signal aborts', async (_, of) => {
+  lose(1);
+  const abort = new AbortController();
+  const own = createFetch({ token: valid });
+  const ask = (signal: AbortSignal) => own(...of(post(TRACK, { signal })));
+  expect((await (await ask(abort.signal)).json()).data.trackEvents.eventNames).toEqual(['open_wallet']);
+  expect([sent.length, events(), sent[0]?.variables['input']?.idempotencyKey]).toEqual([2, 1, expect.any(String)]);
+  abort.abort(new Error('another screen'));
+  await expect(ask(abort.signal)).rejects.toThrow('another screen');
+});
 
 test('an attempt ends also when the `fetch` does not listen to its signal; a time without end is none', async () => {
   const deaf = createFetch({ fetch: () => new Promise(() => undefined), timeoutMs: 20, attempts: 2 });
