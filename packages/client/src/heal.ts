@@ -35,7 +35,7 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
 
 /** The name and message of a refetch that was cancelled, took too long, or did not reach the application's own server. */
 const UNTOLD =
-  /^(Abort|Timeout)Error|^TypeError: (failed to fetch|fetch failed|load failed|(a |the )?(network|internet))/i;
+  /^(Error: )?(Abort|Timeout|Cancell?ed)Error|^TypeError: (failed to fetch|(load|fetch) failed|(a |the )?(network|internet))/i;
 
 /** `heal` of errors that are the package's own. `again` resolves to the errors of the next read. */
 export async function healErrors(

@@ -57,6 +57,8 @@ test.each<[string, unknown]>([
   ['did not reach it, on React Native', new TypeError('Network request failed')],
   ['did not reach it, in Node', new TypeError('fetch failed')],
   ['was cancelled by a library that throws a plain object', { name: 'AbortError', message: 'Aborted' }],
+  ['TanStack Query cancelled, as before an optimistic update', new Error('CancelledError')],
+  ['axios cancelled', Object.assign(new Error('canceled'), { name: 'CanceledError' })],
 ])('a refetch that %s tells nothing: the same parts are asked for again', async (_, thrown) => {
   testMode.on = true;
   const results = [Promise.reject(thrown), Promise.resolve({ errors: [] })];
