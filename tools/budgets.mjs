@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 832,
   limits: 206,
   'persisted-operations': 301,
-  process: 906,
+  process: 913,
   rest: 2078,
   telemetry: 551,
 };

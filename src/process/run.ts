@@ -1,4 +1,5 @@
 import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
+import os from 'node:os';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { tokenHint } from '../config/auth.ts';
@@ -22,6 +23,12 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   let lifecycle: Lifecycle | undefined;
   // For every connection: to the REST service, the key server, the collector and Redis.
   setDefaultAutoSelectFamilyAttemptTimeout(Math.max(ATTEMPT_MS, getDefaultAutoSelectFamilyAttemptTimeout()));
+  try {
+    os.networkInterfaces();
+  } catch {
+    // Fastify asks for them when it listens at 0.0.0.0. Sandboxes may refuse it, as systemd's RestrictAddressFamilies does without AF_NETLINK.
+    Object.assign(os, { networkInterfaces: () => ({ lo: [{ family: 'IPv4', address: '127.0.0.1' }] }) });
+  }
   try {
     const config = loadConfig();
     const output = await outputOf(process.argv.slice(2), config);

@@ -44,6 +44,15 @@ test('the management port is on loopback unless MANAGEMENT_HOST says otherwise, 
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404]);
 });
 
+test('a sandbox that does not tell the interfaces of the machine, as systemd without AF_NETLINK, has both ports on all addresses', async () => {
+  const refused = `import os from 'node:os'; os.networkInterfaces = () => { throw new Error('uv_interface_addresses returned 97'); };`;
+  const env = { REST_BASE_URL: open.upstream.url, ...secretSigner().env, HOST: '0.0.0.0', MANAGEMENT_HOST: '0.0.0.0' };
+  const program = await startProcess(env, ['--import', `data:text/javascript,${encodeURIComponent(refused)}`]);
+  const urls = [program.url, program.management].map((url) => `${url.replace('127.0.0.1', '127.0.0.2')}/healthz`);
+  const responses = await Promise.all(urls.map((url) => fetch(url)));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+});
+
 test('HOST=localhost listens at 127.0.0.1 alone, also where the name has two addresses', async () => {
   const twoAddresses = `import dns from 'node:dns'; const { lookup } = dns; dns.lookup = (name, ...rest) =>
     name === 'localhost' && rest.length === 2 ? rest[1](null, [{ address: '::1' }, { address: '127.0.0.1' }]) : lookup(name, ...rest);`;
