@@ -239,6 +239,21 @@ describe('operations', () => {
     }
   });
 
+  (redisIsInstalled ? test : test.skip)(
+    'have no longer window when the clock of Redis is set back by an hour',
+    async () => {
+      const redis = new Redis((await startRedis()).url);
+      atEnd(() => redis.disconnect());
+      const shared = { redis, withTimeout: createRedisTimeout(1_000) };
+      const [before, after, long] = [2_000, 2_000, 90_000].map((ms, at) => createWindows(`w${at >> 1}`, 2, ms, shared));
+      expect([await before?.consume('p1', 2), await long?.consume('p1', 2)]).toEqual([true, true]);
+      for (const key of await redis.keys('*')) await redis.pexpire(key, 3_600_000);
+      expect([await after?.consume('p1', 1), await long?.consume('p1', -1)]).toEqual([false, true]);
+      expect(after?.left('p1').ms).toBeLessThanOrEqual(60_000);
+      expect(long?.left('p1').ms).toBeLessThanOrEqual(90_000);
+    },
+  );
+
   test('that are refused for their large body consume one unit, and say when the rest is there', async () => {
     const { gateway } = await startBoth({ ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '5' });
     expect((await gateway.query('{ __typename }', {}, player('p1'))).status).toBe(200);
