@@ -8,7 +8,7 @@ import { TLS_REFUSAL, type UpstreamError } from '../rest/upstream-error.ts';
 const BY_CAUSE: [RegExp, string][] = [
   [/^ENOTFOUND|^EAI_AGAIN/, 'REST_BASE_URL: its host has no address here; check the name, and the DNS of this machine'],
   [/^ECONNREFUSED/, 'REST_BASE_URL: nothing listens there; check host and port'],
-  [/^E(?:HOST|NET)UNREACH|^EACCES|^EINVAL/, 'REST_BASE_URL: no route leads there; check firewalls and routes'],
+  [/^E(?:HOST|NET)UNREACH|^EACCES|^EINVAL|^EPERM/, 'REST_BASE_URL: no route leads there; check firewalls and routes'],
   [/CERT_HAS_EXPIRED|NOT_YET_VALID/, 'REST_BASE_URL: its certificate is not valid today; renew it, or set the clock'],
   [/ALTNAME/, 'REST_BASE_URL: the certificate is for another host; use the name that is in it'],
   [

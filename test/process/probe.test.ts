@@ -297,6 +297,14 @@ test.each(mistakes)('%s is named in one line', async (_, env, line) => {
   expect(await problemsOf(await env())).toEqual([expect.stringMatching(line)]);
 });
 
+test('connections that a sandbox forbids, as IPAddressDeny of systemd does, are not taken for a wrong scheme', async () => {
+  const error = `Object.assign(new Error('connect EPERM'), { code: 'EPERM' })`;
+  const forbidden = `import net from 'node:net'; net.connect = () => new net.Socket().destroy(${error});`;
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(forbidden)}`;
+  const { lines } = await probe({ ...GOOD, NODE_OPTIONS });
+  expect(lines).toEqual(['REST_BASE_URL: no route leads there; check firewalls and routes (EPERM)']);
+});
+
 test('what hangs is named long before the operations of a gateway would end', async () => {
   const url = await serve(() => {});
   const env = {
