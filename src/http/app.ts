@@ -57,7 +57,7 @@ export async function createApp(config: Config, observation: Observation, draini
     genReqId: requestIdOf,
     // For these requests Fastify runs no hook.
     frameworkErrors: (_error, request, reply) =>
-      sendError(UNDECODABLE, request, addHeaders(reply).header('connection', 'close')),
+      dropBody(request.raw, () => sendError(UNDECODABLE, request, addHeaders(reply).header('connection', 'close'))),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
@@ -109,20 +109,24 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     noteProxy(request);
     done();
   });
-  app.addHook('onSend', ({ raw, record }, reply, payload, done) => {
-    const send = () => {
+  app.addHook('onSend', ({ raw, record }, reply, payload, done) =>
+    dropBody(raw, () => {
       if (record) record.ms = performance.now() - record.started;
       // After the response is handed to the socket.
       if (record) process.nextTick(finish, observation, record, reply, payload);
       // What is left of a body that was not read must not be taken for the next request.
       if (draining?.aborted || hasUnreadBody(raw)) void reply.header('connection', 'close');
       done(null, payload);
-    };
-    const isShort = Number(raw.headers['content-length']) <= MAX_DROPPED_BYTES;
-    // Not where memory is short, and the reader of the body refused the rest.
-    if (isShort && hasUnreadBody(raw) && raw.readableFlowing === null) finished(raw.resume(), send);
-    else send();
-  });
+    }),
+  );
+}
+
+/** Calls `next` after a short body that nobody reads is read and dropped. */
+function dropBody(raw: IncomingMessage, next: () => void): void {
+  const isShort = Number(raw.headers['content-length']) <= MAX_DROPPED_BYTES;
+  // Not where memory is short, and the reader of the body refused the rest.
+  if (isShort && hasUnreadBody(raw) && raw.readableFlowing === null) finished(raw.resume(), next);
+  else next();
 }
 
 /** The response to the last request of a connection, until it is sent. In a WeakMap, V8 would keep young objects for long. */

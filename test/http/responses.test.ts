@@ -132,6 +132,7 @@ test.each([
 test.each([
   ['of an unknown path', 404, 'POST /nope HTTP/1.1\r\nHost: localhost\r\n'],
   ['that is too large', 413, TYPED],
+  ['of a path that cannot be decoded', 400, 'POST /%ff HTTP/1.1\r\nHost: localhost\r\n'],
   ['of another type', 415, TYPED.replace('/json', '/xml')],
   ['after a header line without a colon', 400, 'POST /graphql HTTP/1.1\r\nNo header: a\r\n'],
   ['after a head that is too long', 431, `${TYPED}Cookie: ${'a'.repeat(20_000)}\r\n`],
