@@ -50,9 +50,10 @@ export function createSend(options: FetchOptions): Send {
     const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const isJson =
       request && !init.body && new Headers(init.headers ?? request.headers).get('content-type')?.includes('json');
-    // A text, or its bytes, as Effect's client makes them.
-    const from = isJson ? request.clone() : ArrayBuffer.isView(init.body) && new Response(init.body);
-    const operation = parsed(from ? await from.text() : init.body);
+    // A text, or its bytes, as Effect's client makes them. React Native's `Response` would read each byte as a letter.
+    const decode = () => new TextDecoder('utf-8', { fatal: true }).decode(Object(init.body));
+    const text = ArrayBuffer.isView(init.body) ? { toString: decode } : init.body;
+    const operation = parsed(isJson ? await request.clone().text() : text);
     if (!isOperation(operation)) return fetch(input, init);
     const signal = init.signal ?? request?.signal;
     // Not every library sends the name beside the text.

@@ -682,6 +682,25 @@ test.each<[string, (init: RequestInit) => Parameters<typeof fetch>]>([
   await expect(ask(abort.signal)).rejects.toThrow('another screen');
 });
 
+test.each(['é😀', 'a byte that is no UTF-8'])(
+  'bytes with %s are not changed where `Response` cannot read them, as on React Native',
+  async (name) => {
+    const bodies: unknown[] = [];
+    const body = new TextEncoder().encode(JSON.stringify({ ...TRACK, name }));
+    if (/^a/.test(name)) body[body.length - 4] = 0xff;
+    const given = Response.json({ data: { trackEvents: null } });
+    const original = globalThis.Response;
+    Reflect.deleteProperty(globalThis, 'Response');
+    try {
+      const own = createFetch({ fetch: async (_, init) => (bodies.push(init?.body) ? given : Response.error()) });
+      await own(url, { ...post(TRACK), body });
+      expect(bodies).toEqual([/^a/.test(name) ? body : expect.stringContaining(name)]);
+    } finally {
+      globalThis.Response = original;
+    }
+  },
+);
+
 test('an attempt ends also when the `fetch` does not listen to its signal; a time without end is none', async () => {
   const deaf = createFetch({ fetch: () => new Promise(() => undefined), timeoutMs: 20, attempts: 2 });
   expect(await rejection(deaf(url, post(READ)))).toMatchObject({ code: 'NO_RESPONSE', retryable: true });
