@@ -39,6 +39,7 @@ redis.call('TIME')
 redis.call('HINCRBY', KEYS[1], 'a', 1)
 redis.call('HDEL', KEYS[1], 'b')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1
 `;
 
 type Handling = Pick<RedisOptions, 'retryStrategy' | 'reconnectOnError' | 'commandTimeout'>;
@@ -99,7 +100,16 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
   const outage = createOutageLog(log);
   const withLongTimeout = createRedisTimeout(config.REDIS_TIMEOUT_MS, 0);
   // A write: a full Redis, or a replica, still answers reads. Not by the script of all commands: there Redis 6 has other messages.
-  const ask = () => Promise.all([redis.set('check', '', 'PX', CHECK_MS), redis.eval(USE_ALL, 1, 'check', CHECK_MS)]);
+  const ask = async () => {
+    const [set, used] = await Promise.all([
+      redis.set('check', '', 'PX', CHECK_MS),
+      redis.eval(USE_ALL, 1, 'check', CHECK_MS),
+    ]);
+    if (set === 'OK' && used === 1) return;
+    // A proxy lost a reply, or sent one too many. Without a new connection, events would get the outcome of others.
+    redis.disconnect(true);
+    throw new Error('a command got the reply of another one');
+  };
   const check = async () => {
     const error = await withLongTimeout(ask).then(
       () => undefined,

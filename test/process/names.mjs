@@ -220,12 +220,13 @@ const later = [];
 while (later.length < 4 && !later.includes(true)) later.push(await swallowed.read(`w${later.length}`));
 say('three addresses swallow what is sent', { isWell: later.includes(true), again: await swallowed.read('x') });
 
-/** It replies OK to each command. */
+/** It replies OK to each command, and 1 to a script. */
 const redis = createTcpServer((client) => {
   client
     .on('error', () => {})
     .on('data', (chunk) => {
-      client.write('+OK\r\n'.repeat(chunk.toString('latin1').match(/^\*\d+\r$/gm)?.length ?? 0));
+      for (const [, name] of chunk.toString('latin1').matchAll(/^\*\d+\r\n\$\d+\r\n(\w+)/gm))
+        client.write(name === 'eval' ? ':1\r\n' : '+OK\r\n');
     });
 });
 await once(redis.listen(PORT, '127.0.0.14'), 'listening');

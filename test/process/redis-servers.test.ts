@@ -8,11 +8,16 @@ import { start, upstream } from './setup.ts';
 /* Servers that speak the protocol of Redis and differ from it in one point. Redis need not be installed. */
 
 /**
- * A server with these replies to the commands of these names, and OK to all others; with `isStrict`, it closes the connection for
- * others, and for a script without a key. Resolves to its URL. `onClose` is called when a client has closed its connection.
+ * A server with these replies to the commands of these names, 1 to other scripts, and OK to all else; with `isStrict`, it closes
+ * the connection for these, and for a script without a key. Resolves to its URL. `onClose` is called when a client has closed its
+ * connection.
  */
 const withoutKey = /\r\neval\r\n\$\d+\r\n.*?\r\n\$1\r\n0\r\n/is;
-async function startServer(replies: Record<string, string>, onClose = () => {}, isStrict = false): Promise<string> {
+async function startServer(
+  replies: Record<string, string | (() => string)>,
+  onClose = () => {},
+  isStrict = false,
+): Promise<string> {
   const server = createServer((client) => {
     client
       .on('error', () => {})
@@ -23,7 +28,7 @@ async function startServer(replies: Record<string, string>, onClose = () => {}, 
           const reply = replies[name.toLowerCase()];
           if (isStrict && (reply === undefined || withoutKey.test(chunk.toString('latin1'))))
             return void client.destroy();
-          client.write(reply ?? '+OK\r\n');
+          client.write(typeof reply === 'function' ? reply() : (reply ?? (name === 'eval' ? ':1\r\n' : '+OK\r\n')));
         }
       });
   });
@@ -49,8 +54,26 @@ test('a proxy that does not know HELLO is used, and is no mistake for --probe', 
   expect([code, text]).toEqual([0, expect.stringContaining('Everything that is configured responds')]);
 });
 
+test.each([
+  ['lost a reply', ''],
+  ['sent one too many', '+OK\r\n+OK\r\n'],
+])('a connection that %s is replaced', async (_what, wrong) => {
+  let sets = 0;
+  let closed = 0;
+  const set = () => {
+    sets += 1;
+    return sets === 2 ? wrong : '+OK\r\n';
+  };
+  const REDIS_URL = await startServer({ set }, () => {
+    closed += 1;
+  });
+  const gateway = await start({ REDIS_URL });
+  await gateway.pageWhen('/metrics', ({ text }) => closed === 1 && text.includes('\ngateway_redis_up 1'));
+  await gateway.logged(({ msg }) => msg === 'Redis is reachable again');
+});
+
 test('a proxy that closes the connection for commands it does not know is used, and is no mistake for --probe', async () => {
-  const REDIS_URL = await startServer({ set: '+OK\r\n', get: '$-1\r\n', eval: '$-1\r\n' }, undefined, true);
+  const REDIS_URL = await startServer({ set: '+OK\r\n', get: '$-1\r\n', eval: ':1\r\n' }, undefined, true);
   const gateway = await start({ REDIS_URL });
   await gateway.pageWhen('/metrics', ({ text }) => text.includes('\ngateway_redis_up 1'));
   expect(gateway.log().filter(({ level }) => level >= 40)).toEqual([]);
