@@ -13,10 +13,10 @@ const BUDGETS = {
   config: 990,
   engine: 1238,
   graphql: 1552,
-  http: 832,
+  http: 845,
   limits: 206,
   'persisted-operations': 301,
-  process: 913,
+  process: 923,
   rest: 2078,
   telemetry: 551,
 };

@@ -25,7 +25,7 @@ const MAX_HEADERS = 200;
  * there for 10 s.
  */
 const MAX_DROPPED_BYTES = 1_048_576;
-/** How long the rest of a request that is not HTTP is read and dropped, in milliseconds. */
+/** How long they may take to arrive, in milliseconds. */
 const DROP_MS = 2_000;
 /** Smaller responses fit in one or two packets. */
 const COMPRESS_FROM_BYTES = 2_048;
@@ -57,7 +57,9 @@ export async function createApp(config: Config, observation: Observation, draini
     genReqId: requestIdOf,
     // For these requests Fastify runs no hook.
     frameworkErrors: (_error, request, reply) =>
-      dropBody(request.raw, () => sendError(UNDECODABLE, request, addHeaders(reply).header('connection', 'close'))),
+      dropBody(request.raw, draining, () =>
+        sendError(UNDECODABLE, request, addHeaders(reply).header('connection', 'close')),
+      ),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
@@ -110,7 +112,7 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     done();
   });
   app.addHook('onSend', ({ raw, record }, reply, payload, done) =>
-    dropBody(raw, () => {
+    dropBody(raw, draining, () => {
       if (record) record.ms = performance.now() - record.started;
       // After the response is handed to the socket.
       if (record) process.nextTick(finish, observation, record, reply, payload);
@@ -121,12 +123,19 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
   );
 }
 
-/** Calls `next` after a short body that nobody reads is read and dropped. */
-function dropBody(raw: IncomingMessage, next: () => void): void {
+/** Reads and drops a short body that nobody reads; then, after `DROP_MS`, or when the process drains, calls `next`. */
+function dropBody(raw: IncomingMessage, draining: AbortSignal | undefined, next: () => void): void {
   const isShort = Number(raw.headers['content-length']) <= MAX_DROPPED_BYTES;
   // Not where memory is short, and the reader of the body refused the rest.
-  if (isShort && hasUnreadBody(raw) && raw.readableFlowing === null) finished(raw.resume(), next);
-  else next();
+  if (!isShort || !hasUnreadBody(raw) || raw.readableFlowing !== null) return void next();
+  let isOver = false;
+  const end = () => {
+    if (!isOver) next();
+    isOver = true;
+    clearTimeout(timer);
+  };
+  const timer = setTimeout(end, DROP_MS);
+  finished(raw.resume(), { signal: draining }, end);
 }
 
 /** The response to the last request of a connection, until it is sent. In a WeakMap, V8 would keep young objects for long. */

@@ -27,6 +27,11 @@ const rows: [name: string, send: (socket: Socket) => void, answer: RegExp][] = [
     (socket) => socket.write(`${REQUEST}Content-Length: 3\r\n\r\n{}`),
     /^HTTP\/1\.1 408 /,
   ],
+  [
+    'a refused body without its last byte',
+    (socket) => socket.write('POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n{}'),
+    /^HTTP\/1\.1 404 .*\r\nconnection: close\r\n/is,
+  ],
   ['nothing at all, as a proxy that connects in advance', () => {}, /^$/],
   ['a request, and then nothing', (socket) => socket.write(GET), /^HTTP\/1\.1 200 /],
   ['a head without end', (socket) => socket.write(`${REQUEST}X-Flood: ${'a'.repeat(20_000)}`), /^HTTP\/1\.1 431 /],

@@ -210,6 +210,20 @@ test('half a head does not hold the process up for longer than a head may take',
   expect(await gateway.ended).toEqual(ENDED);
 });
 
+test('a client that does not send all of a refused body gets its response when the process drains', async () => {
+  const gateway = await start({ SHUTDOWN_GRACE_MS: '600000' });
+  const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  let received = '';
+  client.on('data', (chunk) => {
+    received += chunk;
+  });
+  client.write(`${GET('{__typename}')}POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf`);
+  await once(client, 'data');
+  gateway.child.kill('SIGTERM');
+  expect(await gateway.ended).toEqual(ENDED);
+  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '404']);
+});
+
 test('while the process drains, the first request of a connection is answered; one behind it may be lost', async () => {
   const gateway = await start({ SHUTDOWN_GRACE_MS: '600000' });
   const held = [upstream.hold('GET /player'), upstream.hold('GET /coupon')];

@@ -224,6 +224,7 @@ const REJECTED = {
   'without a token': head({ headers: ['LENGTH'] }),
   'an unknown path': head({ path: '/nope', headers: ['LENGTH'] }),
   'a byte outside ASCII': head({ path: '/caf\u00e9', headers: ['LENGTH'] }),
+  'a path that is no UTF-8': head({ path: '/%ff', headers: ['LENGTH'] }),
   'a head of 21 KB': head({ headers: [...'abc'].map((name) => `X-${name}: ${name.repeat(7_000)}`).concat('LENGTH') }),
 };
 
@@ -245,7 +246,7 @@ export async function rejectedBodies(upstream) {
       await edge.stop();
       return {
         ok: lost === 0,
-        seen: `${lost} of 40 requests of another client failed; rejected without 4xx: ${JSON.stringify(failed)}`,
+        seen: `${lost} of 50 requests of another client failed; rejected without 4xx: ${JSON.stringify(failed)}`,
       };
     }),
   );

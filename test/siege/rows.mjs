@@ -72,7 +72,7 @@ export const CHECKS = [
   { name: '50,800 addresses of one IPv6 network', limit: '20 of 20 new users get in', check: neighbours.newUsers },
   { name: '1,100 idle clients, 1,024 file descriptors', limit: 'alive, serves', check: neighbours.manyIdleClients },
   ...(hasNginx
-    ? [{ name: 'rejected bodies of 1 MB', limit: '0 of 40 others refused', check: neighbours.rejectedBodies }]
+    ? [{ name: 'rejected bodies of 1 MB', limit: '0 of 50 others refused', check: neighbours.rejectedBodies }]
     : []),
   { name: '1,500 clients at 5 × capacity', limit: 'goodput 70 % of the peak', check: retryingClients },
 ];

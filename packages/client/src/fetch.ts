@@ -50,7 +50,8 @@ export function createSend(options: FetchOptions): Send {
     const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const isJson =
       request && !init.body && new Headers(init.headers ?? request.headers).get('content-type')?.includes('json');
-    // A text, or its bytes, as Effect's client makes them. React Native's `Response` would read each byte as a letter.
+    // A text, or its bytes, as Effect's client makes them; `parsed` catches the error for what is no text. React Native's `Response`
+    // would read each byte as a letter.
     const decode = () => new TextDecoder('utf-8', { fatal: true }).decode(Object(init.body));
     const text = ArrayBuffer.isView(init.body) ? { toString: decode } : init.body;
     const operation = parsed(isJson ? await request.clone().text() : text);
