@@ -35,7 +35,7 @@ export async function heal({ errors, again, signal }: HealOptions, attempt = 1):
 
 /** The name and message of a refetch that was cancelled, took too long, or did not reach the application's own server. */
 const UNTOLD =
-  /^(Error: )?(Abort|Timeout|Cancell?ed)Error|^TypeError: (failed to fetch|(load|fetch) failed|(a |the )?(network|internet))/i;
+  /^((Error: )?(Abort|Timeout|Cancell?ed)Error|TypeError: (failed to fetch|(load|fetch) failed|(a |the )?(network|internet)))/i;
 
 /** `heal` of errors that are the package's own. `again` resolves to the errors of the next read. */
 export async function healErrors(
@@ -66,7 +66,7 @@ function errorsIn(result: unknown): readonly GatewayError[] {
   return gatewayErrors(error ?? errors ?? data?.errors);
 }
 
-/** The page of jsdom is never visible: its state is `prerender`, which does not count as hidden. */
-const isHidden = () => globalThis.document?.hidden && !/^p/.test(document.visibilityState);
+/** Not by `hidden`, which is true in jsdom: its page has the state `prerender`. */
+const isHidden = () => globalThis.document?.visibilityState === 'hidden';
 
 const isOffline = () => globalThis.navigator?.onLine === false;
