@@ -78,6 +78,24 @@ test('a query is sent again, at most `attempts` times; a mutation without a key 
   expect([gatewayErrors({ networkError: error })[0], sent.length]).toEqual([error, 3]);
 });
 
+test.each([
+  [true, false],
+  [false, true],
+])(
+  'of errors with `retryable` %p and %p, one that is final is enough: two writes are not sent again',
+  async (...all) => {
+    const errors = all.map((retryable) => ({ message: 'Not done', extensions: { code: 'OVERLOADED', retryable } }));
+    const own = createFetch({
+      token: valid,
+      fetch: after(Response.json({ data: { first: null, second: null }, errors })),
+    });
+    const query =
+      'mutation { first: deletePlayer(input: {}) { userErrors { code } } second: deletePlayer(input: {}) { userErrors { code } } }';
+    expect(await (await own(url, post({ query }))).json()).toMatchObject({ errors });
+    expect(sent).toEqual([]);
+  },
+);
+
 test.each([401, 403, 404, 405, 413])('a page with the status %d is final and told as what it is', async (status) => {
   const own = createFetch({ token: 'one', fetch: after(page(status)) });
   const error = await rejection(own(url, post(READ)));
