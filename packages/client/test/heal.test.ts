@@ -127,6 +127,14 @@ test('not in a hidden tab; at once when it is visible', async () => {
   expect(asked).toBe(2);
 });
 
+test('ends with its signal in a hidden tab too', async () => {
+  open('hidden', true);
+  const abort = new AbortController();
+  const healed = heal({ errors: [busy()], again: () => undefined, signal: abort.signal });
+  abort.abort();
+  expect(await healed).toHaveLength(1);
+});
+
 test('asks in the page of jsdom, which is never visible, and whose window has its functions for itself alone', async () => {
   open('prerender', true);
   const names = ['addEventListener', 'removeEventListener'] as const;
