@@ -103,6 +103,10 @@ describe('input of mutations', () => {
 
   test.each([
     ['an empty id', upsert({ playerUniqueId: '' }), 'REQUIRED', 'playerUniqueId'],
+    ['a blank id', upsert({ playerUniqueId: ' \t' }), 'REQUIRED', 'playerUniqueId'],
+    ['an id with a control character', upsert({ playerUniqueId: 'a\u0007' }), 'INVALID', 'playerUniqueId'],
+    ['an id with text from right to left', upsert({ playerUniqueId: 'a\u202eb' }), 'INVALID', 'playerUniqueId'],
+    ['an id with half a surrogate pair', upsert({ playerUniqueId: 'a\udc00' }), 'INVALID', 'playerUniqueId'],
     ['an id with steps', ['deletePlayer', { playerUniqueId: '..' }], 'INVALID', 'playerUniqueId'],
     ['half a surrogate pair', attributes({ city: '\ud800' }), 'INVALID', 'attributes.city'],
     ['a tag with a comma', attributes({ tags: ['vip', 'a,b'] }), 'INVALID', 'attributes.tags.1'],

@@ -17,7 +17,7 @@ const TESTS = {
   'src/graphql/writes.ts': ['test/graphql/errors', 'test/graphql/idempotency', 'test/graphql/retryable'],
   'src/graphql/idempotency': ['test/graphql/idempotency', 'test/graphql/retryable'],
   'src/limits/': ['test/limits'],
-  'src/player-id.ts': ['test/rest/paths'],
+  'src/player-id.ts': ['test/rest/paths', 'test/hostile/hostile', 'test/graphql/errors'],
   'packages/reference/src/': ['packages/reference/test'],
   'packages/client/src/': ['packages/client/test'],
 };
