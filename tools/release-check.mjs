@@ -20,7 +20,7 @@ const { version } = readJson('package.json');
 const before = status();
 const folder = mkdtempSync(join(tmpdir(), 'release-'));
 
-/** Thrown by a check for which this machine lacks a tool. */
+/** Thrown by a check for which this machine lacks a tool, or the way to a registry. */
 class Skipped extends Error {}
 
 const skipped = [];
@@ -140,7 +140,8 @@ function checkBaseImages() {
   const engine = engineOf('docker', 'podman');
   if (!engine) throw new Skipped(`neither docker nor podman runs here: ${images.join(', ')}`);
   const old = images.filter((image) => {
-    run(engine, 'pull', '--quiet', image);
+    const pulled = spawnSync(engine, ['pull', '--quiet', image], { encoding: 'utf8' });
+    if (pulled.status !== 0) throw new Skipped(`${engine} cannot pull ${image}: ${pulled.stderr.trim()}`);
     const created = Date.parse(run(engine, 'image', 'inspect', '--format', '{{.Created}}', image).trim());
     // Not a date: fails too.
     return !(Date.now() - created < MAX_IMAGE_AGE_MS);

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServer as createTlsTcpServer } from 'node:tls';
+import { answerRedis } from './answer-redis.mjs';
 
 const SECONDS_EACH_WAY = '0.15';
 const folder = mkdtempSync(join(tmpdir(), 'far-'));
@@ -44,14 +45,6 @@ const answerRest = (_request, response) =>
   response.setHeader('content-type', 'application/json').end('{"playerAttributes":{"city":"Porto"}}');
 const answerKeys = (_request, response) =>
   response.end(JSON.stringify({ keys: [publicKey.export({ format: 'jwk' })] }));
-/** It replies OK to each command. */
-const answerRedis = (client) => {
-  client
-    .on('error', () => {})
-    .on('data', (chunk) => {
-      client.write('+OK\r\n'.repeat(chunk.toString('latin1').match(/^\*\d+\r$/gm)?.length ?? 0));
-    });
-};
 const proxy = createServer().on('connect', ({ url = '' }, client) => {
   // What the proxy asks is near to it.
   const target = connect(Number(url.split(':')[1]), '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'));

@@ -13,6 +13,7 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { answerRedis } from './answer-redis.mjs';
 
 const PORT = 8080;
 const folder = mkdtempSync(join(tmpdir(), 'names-'));
@@ -220,15 +221,7 @@ const later = [];
 while (later.length < 4 && !later.includes(true)) later.push(await swallowed.read(`w${later.length}`));
 say('three addresses swallow what is sent', { isWell: later.includes(true), again: await swallowed.read('x') });
 
-/** It replies OK to each command, and 1 to a script. */
-const redis = createTcpServer((client) => {
-  client
-    .on('error', () => {})
-    .on('data', (chunk) => {
-      for (const [, name] of chunk.toString('latin1').matchAll(/^\*\d+\r\n\$\d+\r\n(\w+)/gm))
-        client.write(name === 'eval' ? ':1\r\n' : '+OK\r\n');
-    });
-});
+const redis = createTcpServer(answerRedis);
 await once(redis.listen(PORT, '127.0.0.14'), 'listening');
 zone.addresses = ['127.0.0.8', '127.0.0.14'];
 const sharing = await startGateway({ REDIS_URL: `redis://redis.example:${PORT}` });

@@ -41,3 +41,10 @@ test('a base image of 61 days is refused by its name; one of 59 days is not', ()
   });
   expect(engineWith(59)).toMatchObject({ status: 0, stderr: '' });
 });
+
+test('base images that cannot be pulled are SKIPPED, and the reason is printed', () => {
+  const { status, stdout } = check({ docker: '[ "$1" != pull ] || { echo no way to the registry >&2; exit 125; }' });
+  expect(stdout).toMatch(/^SKIPPED check base images: docker cannot pull \S+: no way to the registry$/m);
+  expect(stdout).toMatch(/check base images: SKIPPED\n$/);
+  expect(status).toBe(0);
+});
