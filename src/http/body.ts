@@ -17,7 +17,7 @@ const MAX_PIECES = 10_000;
 
 /** Not sent to anyone; log and metrics count the request under this code. */
 export const CLIENT_GONE = requestError('CANCELLED', 499, 'The client disconnected.');
-const TOO_LARGE = badRequest('The body is larger than this gateway accepts.', 413);
+const tooLarge = (limit: number) => badRequest(`The body is larger than this gateway accepts: ${limit} bytes.`, 413);
 
 /** Reads the bodies of the routes of `scope` as JSON, up to `limit` bytes. Without a parser, Fastify reads no body. */
 export function parseBodies(scope: FastifyInstance, limit: number): void {
@@ -36,7 +36,7 @@ export function readBody(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const announced = Number(headers['content-length'] ?? 0);
-    if (announced > limit) throw TOO_LARGE;
+    if (announced > limit) throw tooLarge(limit);
     let body = Buffer.allocUnsafe(Math.min(announced, FIRST_BYTES));
     let used = 0;
     let pieces = 0;
@@ -47,7 +47,7 @@ export function readBody(
     payload.on('data', (chunk: Buffer) => {
       const needed = used + chunk.length;
       pieces += 1;
-      if (needed > limit || pieces > MAX_PIECES) return refuse(TOO_LARGE);
+      if (needed > limit || pieces > MAX_PIECES) return refuse(tooLarge(limit));
       if (admitted?.slot.addBytes(chunk.length) === false) return refuse(OVERLOADED);
       if (record) record.bodyUnits = Math.floor(needed / BYTES_PER_UNIT);
       if (needed > body.length) body = Buffer.concat([body.subarray(0, used)], Math.min(limit, 2 * needed));
@@ -63,7 +63,7 @@ async function decodeBody({ headers, admitted, record }: FastifyRequest, body: B
   const { 'content-encoding': encoding } = headers;
   if (encoding === undefined) return body;
   const decoded = await decodeContent(body, encoding, limit);
-  if (decoded === 'too large') throw TOO_LARGE;
+  if (decoded === 'too large') throw tooLarge(limit);
   if (typeof decoded === 'string')
     throw badRequest(`The body is ${decoded}: its content-encoding is ${JSON.stringify(encoding)}.`);
   if (admitted?.slot.addBytes(decoded.length) === false) throw OVERLOADED;
