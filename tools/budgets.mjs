@@ -13,7 +13,7 @@ const BUDGETS = {
   config: 990,
   engine: 1238,
   graphql: 1552,
-  http: 845,
+  http: 846,
   limits: 206,
   'persisted-operations': 301,
   process: 923,

@@ -25,7 +25,7 @@ const MAX_HEADERS = 200;
  * there for 10 s.
  */
 const MAX_DROPPED_BYTES = 1_048_576;
-/** How long they may take to arrive, in milliseconds. */
+/** How long these bytes may take to arrive, in milliseconds. */
 const DROP_MS = 2_000;
 /** Smaller responses fit in one or two packets. */
 const COMPRESS_FROM_BYTES = 2_048;
@@ -125,9 +125,10 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
 
 /** Reads and drops a short body that nobody reads; then, after `DROP_MS`, or when the process drains, calls `next`. */
 function dropBody(raw: IncomingMessage, draining: AbortSignal | undefined, next: () => void): void {
-  const isShort = Number(raw.headers['content-length']) <= MAX_DROPPED_BYTES;
-  // Not where memory is short, and the reader of the body refused the rest.
-  if (!isShort || !hasUnreadBody(raw) || raw.readableFlowing !== null) return void next();
+  const isShort = () => Number(raw.headers['content-length']) <= MAX_DROPPED_BYTES;
+  // `readBody` began to read it, and stopped because memory is short.
+  const isStopped = raw.readableFlowing !== null;
+  if (!hasUnreadBody(raw) || isStopped || !isShort()) return void next();
   let isOver = false;
   const end = () => {
     if (!isOver) next();
@@ -142,7 +143,7 @@ function dropBody(raw: IncomingMessage, draining: AbortSignal | undefined, next:
 const LAST = Symbol('last response');
 type Connection = Socket & { [LAST]?: ServerResponse | undefined };
 
-/** By the code of Node's error; any other is 400. */
+/** Status and text by the code of Node's error; for any other code it is 400. */
 const INVALID: Record<string, [number, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
   HPE_HEADER_OVERFLOW: [431, 'The head of the request is too long.'],
@@ -155,23 +156,23 @@ const INVALID: Record<string, [number, string]> = {
  */
 function respondToInvalid({ code = '' }: NodeJS.ErrnoException, socket: Connection): void {
   const last = socket[LAST];
-  // It has its response, and ends.
+  // The response was sent, and the connection is closing.
   if (socket.writableEnded && !last) return;
-  // Bytes after a request that ends its connection; its response is still sent.
+  // Bytes after a request with `Connection: close`; its response is still sent.
   if (code === 'HPE_CLOSED_CONNECTION' && last) return void dropRest(socket);
   const isOfAnother = last && (last.req.complete || last.headersSent || last.socket === null);
   if (isOfAnother || socket.bytesRead === 0 || !socket.writable) return void socket.destroy();
   const [status, text] = INVALID[code] ?? [400, 'The request is not valid HTTP.'];
   const headers = `Content-Type: text/plain\r\nContent-Length: ${text.length}\r\nConnection: close`;
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${text}`);
-  // What comes late could still make a request of it.
+  // A slow request could still become complete, and must not be executed after its 408.
   if (last || status === 408) return void socket.destroySoon();
   dropRest(socket);
   const timer = setTimeout(() => socket.destroy(), DROP_MS);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Reads and drops what arrives, which Node's parser no longer gets. */
+/** Takes the connection from Node's parser, and reads and drops what arrives. */
 function dropRest(socket: Socket): void {
   const end = socket.bytesRead + MAX_DROPPED_BYTES;
   socket.removeAllListeners('data').on('data', () => socket.bytesRead > end && socket.destroy());

@@ -106,7 +106,7 @@ export async function connectRedis(url: Secret, restUrl: string, config: Config,
       redis.eval(USE_ALL, 1, 'check', CHECK_MS),
     ]);
     if (set === 'OK' && used === 1) return;
-    // A proxy lost a reply, or sent one too many. Without a new connection, events would get the outcome of others.
+    // A proxy lost a reply, or sent one too many: each later command of this connection gets the reply of another one.
     redis.disconnect(true);
     throw new Error('a command got the reply of another one');
   };

@@ -26,7 +26,7 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   try {
     os.networkInterfaces();
   } catch {
-    // Fastify asks for them when it listens at 0.0.0.0. Sandboxes may refuse it, as systemd's RestrictAddressFamilies does without AF_NETLINK.
+    // Fastify asks for them when it listens at 0.0.0.0. systemd's RestrictAddressFamilies refuses it without AF_NETLINK.
     Object.assign(os, { networkInterfaces: () => ({ lo: [{ family: 'IPv4', address: '127.0.0.1' }] }) });
   }
   try {
