@@ -3,7 +3,7 @@ import type { Scope } from './config/scopes.ts';
 export interface Caller {
   /** For logs: the client's name, or a keyed hash of the player or client that a JWT names. Never the token. */
   name: string;
-  /** For rate limits: tells callers apart. A player and a client may have the same name; they are still two. */
+  /** Tells callers apart. A player and a client may have the same name; they are still two. */
   key: string;
   /** The player the token belongs to; absent for a client that is no player. */
   playerUniqueId?: string;

@@ -14,7 +14,7 @@ export function createRedisTimeout(waitMs = 40, pauseMs = 1_000) {
   let pausedUntil = 0;
   return <Answer>(ask: () => Promise<Answer>): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      if (performance.now() < pausedUntil) throw new Error('There was no answer within the last second.');
+      if (performance.now() < pausedUntil) throw new Error('There was no response within the last second.');
       const giveUp = () => {
         pausedUntil = performance.now() + pauseMs;
         reject(new Error('There was no response in time.'));

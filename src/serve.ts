@@ -5,11 +5,11 @@ import { createAuthentication } from './access/authenticate.ts';
 import type { TokenReason } from './access/jwt.ts';
 import type { Config } from './config/config.ts';
 import { type ApolloOptions, startApollo } from './engine/apollo.ts';
-import { createTextCheck } from './engine/check-text.ts';
 import { createCompiler } from './engine/compiler.ts';
 import { findDeprecatedInputs } from './engine/deprecated.ts';
 import { createDocumentStore } from './engine/documents.ts';
 import { createOperationLimiter } from './engine/operation-limits.ts';
+import { createPrepareText } from './engine/prepare-text.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryStore, createRedisStore } from './graphql/idempotency-store.ts';
 import { createFriendHash } from './graphql/loaders/connection.ts';
@@ -41,6 +41,7 @@ export interface ServeOptions {
   compileAfter?: number;
   /** The state that replicas share; absent without Redis. `serve` does not close it. */
   shared?: (OptionalRedis & { withLongTimeout: OptionalRedis['withTimeout']; isUp(): boolean }) | undefined;
+  /** How many lines of the log were lost, for a metric. */
   droppedLines?(): number;
 }
 
@@ -67,9 +68,9 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 
   const { schema, rules } = createSchema(SCHEMA_DIRECTORY, config.FEDERATION, config.PLAYER_IDS === 'personal');
   const limiter = createOperationLimiter(schema, config);
-  limiter.countListItems(); // Around audit, access rules and rules of input.
+  limiter.wrapLists(); // Around audit, access rules and rules of input.
   const parts = { schema, limiter, rates, metrics, log };
-  const { apollo, checkText, listedOperations } = await startEngine(config, parts, options);
+  const { apollo, prepareText, listedOperations } = await startEngine(config, parts, options);
 
   const eventKeys = shared ? createRedisStore(shared.redis, shared.withLongTimeout) : createMemoryStore();
   const idempotency = createIdempotency(eventKeys, config.idempotencyKeys);
@@ -79,7 +80,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const app = await createApp(config, observation, options.draining);
   app.addHook('onClose', () => apollo.stop().finally(pressure.stop));
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  routeGraphQL(app, { config, authentication, slots, rates, sharedContext, checkText, apollo, sendPage });
+  routeGraphQL(app, { config, authentication, slots, rates, sharedContext, prepareText, apollo, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const listenTextResolver = (at: string) => `GraphQL listens at ${at}`;
@@ -131,7 +132,7 @@ async function startEngine(
   const common = { ...parts, documents, parseOptions, deprecatedInputs: findDeprecatedInputs(schema) };
   return {
     apollo: await startApollo({ ...common, compiler, persistedQueries, production, report: reportTo(log) }),
-    checkText: createTextCheck({ ...common, persisted }),
+    prepareText: createPrepareText({ ...common, persisted }),
     listedOperations: persisted.count,
   };
 }

@@ -8,17 +8,17 @@ import { join, relative, sep } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 644,
-  access: 826,
+  '.': 645,
+  access: 824,
   config: 990,
-  engine: 1238,
-  graphql: 1552,
+  engine: 1232,
+  graphql: 1542,
   http: 846,
   limits: 206,
   'persisted-operations': 301,
   process: 923,
-  rest: 2078,
-  telemetry: 551,
+  rest: 2079,
+  telemetry: 548,
 };
 
 const SRC = join(import.meta.dirname, '../src');

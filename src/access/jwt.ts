@@ -24,7 +24,7 @@ export type TokenReason =
 /** A rejected token, for the log: never the token or a player's id. */
 export interface Rejection {
   reason: TokenReason;
-  /** The claim, or the member of the header, that is not accepted. */
+  /** The claim, or the header parameter, that is not accepted. */
   claim?: string;
   expected?: string;
   /** What the token has there. */
@@ -92,7 +92,7 @@ export async function readToken(token: string, keys: TokenKeys, config: JwtConfi
     clockTolerance: LEEWAY_SECONDS,
     currentDate: new Date(Date.now()),
   });
-  if (REJECTED_MEMBERS.some((name) => name in header)) throw new SyntaxError();
+  if (REJECTED_PARAMETERS.some((name) => name in header)) throw new SyntaxError();
   return { header, claims };
 }
 
@@ -105,8 +105,8 @@ function claimValue(claims: unknown, { path }: Claim): unknown {
 
 /** The largest allowed difference between clocks, in seconds. */
 export const LEEWAY_SECONDS = 60;
-/** Header members that carry a key or change the verification, which a token must not have. */
-const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
+/** Header parameters that carry a key or change the verification, which a token must not have. */
+const REJECTED_PARAMETERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 /** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */
 const TYPES = ['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt'];
 

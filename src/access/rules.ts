@@ -36,7 +36,7 @@ export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: { 
 export interface AccessRule {
   scope: Scope;
   /** Another scope that is needed too. */
-  also?: Scope;
+  also?: Scope | undefined;
   /** Whether an object of the caller's own player, by its `playerUniqueId`, needs no scope. */
   exceptOwn: boolean;
   /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
@@ -93,10 +93,8 @@ function scopeNote({ scope, also, exceptOwn, names }: AccessRule): string {
 function readRule(name: string, directive: ReturnType<typeof directiveOf>, also: Scope | undefined) {
   if (!directive) return also && { scope: also, exceptOwn: false, player: undefined, names: undefined };
   const { scope, player, names, exceptOwn } = directive;
-  if (typeof scope === 'string' && isScope(scope)) {
-    const rule = { scope, exceptOwn: exceptOwn === true, player: readPath(player), names: readPath(names) };
-    return also ? { ...rule, also } : rule;
-  }
+  if (typeof scope === 'string' && isScope(scope))
+    return { scope, also, exceptOwn: exceptOwn === true, player: readPath(player), names: readPath(names) };
   throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
 }
 

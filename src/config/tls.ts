@@ -38,8 +38,8 @@ function certificateProblems(name: string, pem: string): string[] {
     const valid = found
       .map((one) => new X509Certificate(one))
       .filter(({ validTo }) => Date.parse(validTo) > Date.now());
-    const last = new X509Certificate(found[0] ?? '');
-    return valid.length > 0 ? [] : [`${name}: the certificate of ${last.subject} expired on ${last.validTo}`];
+    const first = new X509Certificate(found[0] ?? '');
+    return valid.length > 0 ? [] : [`${name}: the certificate of ${first.subject} expired on ${first.validTo}`];
   } catch {
     return [`${name}: a certificate cannot be read`];
   }

@@ -185,12 +185,12 @@ async function executeChecked(
   if (result?.data === undefined) {
     const { document, operation } = cached;
     const [operationName, variableValues] = [operation.name?.value, request.variables];
-    // Coerces the variables again. Fields are wrapped: see `createSchema` and `countListItems`.
+    // Coerces the variables again. Fields are wrapped: see `createSchema` and `wrapLists`.
     result = await execute({ schema, document, operationName, variableValues, contextValue });
   }
   const { complexity, budget, extensions, rules } = contextValue;
   if (!production) extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, size.fields) };
-  // Long lists have added to the complexity meanwhile; see `countListItems`.
+  // Long lists have added to the complexity meanwhile; see `wrapLists`.
   const allUnits = unitsOf(complexity, budget.consumed());
   if (allUnits > units) {
     rates.consumeLate(caller, allUnits - units);

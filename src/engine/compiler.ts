@@ -89,9 +89,8 @@ export function createCompiler(options: CompilerOptions) {
       const execute = compiled.get(cached);
       // At each multiple, because a compiled operation can have been evicted.
       const isDue = !execute && cached.requests % compileAfter === 0 && !cached.notCompiled;
-      if (isDue && waiting.length < MAX_WAITING && !waiting.includes(cached)) {
-        if (waiting.push(cached) === 1) schedule();
-      }
+      const mayWait = isDue && waiting.length < MAX_WAITING && !waiting.includes(cached);
+      if (mayWait && waiting.push(cached) === 1) schedule();
       return execute;
     },
   };

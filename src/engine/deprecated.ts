@@ -1,4 +1,4 @@
-/* What operations use that the schema deprecates, by its coordinates: fields, arguments, members of inputs, values of enums. */
+/* What operations use that the schema deprecates, by its coordinates: fields, arguments, input fields, values of enums. */
 import * as graphql from 'graphql';
 import { isJson } from '../json.ts';
 

@@ -55,10 +55,9 @@ export function createDocumentStore(schema: GraphQLSchema, manifestOf: (text: st
   function add(textHash: string, text: string, document: DocumentNode): CachedDocument {
     const manifest = manifestOf(text);
     const common = { document, manifest, wanted: fieldsIn(document) };
-    const operations = operationsIn(document).map((operation): [string | undefined, CachedOperation] => {
-      return [operation.name?.value, { ...common, operation, requests: 0 }];
-    });
-    const cached = new Map(operations);
+    const cached = new Map<string | undefined, CachedOperation>();
+    for (const operation of operationsIn(document))
+      cached.set(operation.name?.value, { ...common, operation, requests: 0 });
     if (manifest !== undefined) listed.set(textHash, cached);
     else recent.set(textHash, cached, { size: text.length });
     return cached;

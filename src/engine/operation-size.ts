@@ -121,7 +121,7 @@ export class OperationMeasure {
     return argument === undefined ? assumed : undefined;
   }
 
-  /** What each item of a list adds to the complexity of its operation. */
+  /** What each item of a list adds to the complexity of its operation: 1 without a selection. */
   perItem(nodes: readonly FieldNode[]): number {
     return nodes.reduce((sum, { selectionSet }) => sum + ((selectionSet && this.#perItem.get(selectionSet)) || 1), 0);
   }

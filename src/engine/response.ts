@@ -56,11 +56,7 @@ export function refuseLength({ record, loaders, extensions }: Context) {
 }
 
 /** The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. */
-export function formatResult(
-  { data, errors = [] }: ExecutionResult,
-  context: Context,
-  report: ReportError,
-): FormattedExecutionResult<Record<string, unknown>> {
+export function formatResult({ data, errors = [] }: ExecutionResult, context: Context, report: ReportError) {
   const { record, loaders, callContext } = context;
   if (errors.length === 0 && data !== undefined && charactersOf(data) <= MAX_RESPONSE) return { data };
   const shown = errors.slice(0, MAX_ERRORS);

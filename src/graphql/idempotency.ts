@@ -51,8 +51,7 @@ export function createIdempotency(store: IdempotencyStore, maxKeys: Config['idem
     const lastsMs = Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
     const claim = `${input} ${lastsMs} ${randomUUID()}`;
     const found = await store.claim(key, claim).catch(storeUnavailable);
-    if (found) assertDone(found, input);
-    if (found) return true;
+    if (found) return assertDone(found, input);
     // Until the store takes it, the claim stays and repetitions get UNKNOWN, which is safe.
     const keep = (outcome: string) => store.replace(key, `${input} ${outcome}`);
     const cancellation = new Cancellation(deadline);
@@ -70,7 +69,7 @@ export function createIdempotency(store: IdempotencyStore, maxKeys: Config['idem
 }
 
 /** Throws unless the events are done. An entry is `<input> <DONE | UNKNOWN | how many milliseconds the claim lasts>`. */
-function assertDone(found: Found, input: string): void {
+function assertDone(found: Found, input: string): true {
   if ('retryAfterMs' in found) {
     const message = 'Too many idempotency keys in 24 hours. Try again later.';
     throw new ClientError('RATE_LIMITED', message, { extensions: { retryable: true, ...found } });
@@ -81,7 +80,7 @@ function assertDone(found: Found, input: string): void {
     const message = 'was used with other events before; make a new one';
     throw new InputRefused(userErrorAt(['idempotencyKey'], { code: 'INVALID', message }));
   }
-  if (state === 'DONE') return;
+  if (state === 'DONE') return true;
   const leftMs = Number(state) - ageMs;
   if (leftMs > 0) {
     const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));

@@ -56,7 +56,7 @@ export function startRelated(
       const read = startRead(playerUniqueId, node, loaders, info);
       // The resolver of the field gets the same error and reports it.
       read?.catch(() => {});
-      return read ? [read] : [];
+      return read ?? [];
     } catch {
       return [];
     }
@@ -64,12 +64,7 @@ export function startRelated(
 }
 
 /** Starts the read of a field that has a REST call of its own; undefined for other fields. Throws for invalid arguments. */
-function startRead(
-  playerUniqueId: string,
-  node: FieldNode,
-  loaders: Context['loaders'],
-  info: GraphQLResolveInfo,
-): Promise<unknown> | undefined {
+function startRead(playerUniqueId: string, node: FieldNode, loaders: Context['loaders'], info: GraphQLResolveInfo) {
   const args = argumentsOf(node, info);
   switch (node.name.value) {
     case 'coupons':

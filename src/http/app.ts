@@ -126,7 +126,7 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
 /** Reads and drops a short body that nobody reads; then, after `DROP_MS`, or when the process drains, calls `next`. */
 function dropBody(raw: IncomingMessage, draining: AbortSignal | undefined, next: () => void): void {
   const isShort = () => Number(raw.headers['content-length']) <= MAX_DROPPED_BYTES;
-  // `readBody` began to read it, and stopped because memory is short.
+  // `readBody` began to read it, then refused it.
   const isStopped = raw.readableFlowing !== null;
   if (!hasUnreadBody(raw) || isStopped || !isShort()) return void next();
   let isOver = false;
@@ -178,7 +178,7 @@ function dropRest(socket: Socket): void {
   socket.removeAllListeners('data').on('data', () => socket.bytesRead > end && socket.destroy());
 }
 
-/** Decides about connections without a request when the server closes. */
+/** Keeps the last response of each connection; when the server closes, ends those without a request. */
 function watchConnections(app: FastifyInstance): void {
   app.server.prependListener('request', (request: { socket: Connection }, response: ServerResponse) => {
     request.socket[LAST] = response;

@@ -17,7 +17,11 @@ const MAX_PIECES = 10_000;
 
 /** Not sent to anyone; log and metrics count the request under this code. */
 export const CLIENT_GONE = requestError('CANCELLED', 499, 'The client disconnected.');
-const tooLarge = (limit: number) => badRequest(`The body is larger than this gateway accepts: ${limit} bytes.`, 413);
+const bodyOfGet = () => badRequest('A GET request must not have a body.');
+const tooLarge = (limit: number) =>
+  limit === 0
+    ? bodyOfGet()
+    : badRequest(`The body is larger than this gateway accepts: ${limit} bytes, in ${MAX_PIECES} pieces.`, 413);
 
 /** Reads the bodies of the routes of `scope` as JSON, up to `limit` bytes. Without a parser, Fastify reads no body. */
 export function parseBodies(scope: FastifyInstance, limit: number): void {
@@ -28,13 +32,9 @@ export function parseBodies(scope: FastifyInstance, limit: number): void {
   );
 }
 
-/** Collects a body in one growing buffer. Fastify's reader keeps each chunk: one-byte chunks take a hundred times their length. */
-export function readBody(
-  { headers, admitted, record }: FastifyRequest,
-  payload: IncomingMessage,
-  limit: number,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
+/** Collects a body in one growing buffer; `limit` 0 is for a GET. Fastify's reader keeps each chunk: one-byte chunks take a hundred times their length. */
+export function readBody({ headers, admitted, record }: FastifyRequest, payload: IncomingMessage, limit: number) {
+  return new Promise<Buffer>((resolve, reject) => {
     const announced = Number(headers['content-length'] ?? 0);
     if (announced > limit) throw tooLarge(limit);
     let body = Buffer.allocUnsafe(Math.min(announced, FIRST_BYTES));
@@ -89,10 +89,9 @@ export function responseType({ accept }: IncomingHttpHeaders): string {
  * Throws BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed in another way than gzip, deflate or br; 400 for
  * a GET with a body. The body of a GET in chunks is read in graphql-route.ts, because it can be empty.
  */
-export function checkContent({ method, headers, raw }: FastifyRequest): void {
+export function checkContent({ method, headers }: FastifyRequest): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = headers;
-  if (method === 'GET' && hasBody(raw) && headers['content-length'])
-    throw badRequest('A GET request must not have a body.');
+  if (method === 'GET' && Number(headers['content-length']) > 0) throw bodyOfGet();
   if (method === 'POST' && !JSON_IN_UTF8.test(type)) {
     throw badRequest('The body must be JSON in UTF-8, with the content type application/json.', 415);
   }

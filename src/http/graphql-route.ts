@@ -5,7 +5,7 @@ import type { Authentication } from '../access/authenticate.ts';
 import type { Caller } from '../caller.ts';
 import type { Config } from '../config/config.ts';
 import { SHOW_COST } from '../engine/apollo.ts';
-import type { createTextCheck } from '../engine/check-text.ts';
+import type { createPrepareText } from '../engine/prepare-text.ts';
 import { formatError, MAX_RESPONSE, refuseLength } from '../engine/response.ts';
 import { type Context, createContext, type SharedContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
@@ -17,7 +17,7 @@ import { OVERLOADED, oncePerMinute, type Slot, type Slots } from './overload.ts'
 
 const afterSockets = batchPerTurn(setImmediate);
 
-/** The headers that Apollo Server reads to prevent forged requests, and that its plugin reads. */
+/** The headers that Apollo Server reads to prevent forged requests, and those of our plugin. */
 const FOR_APOLLO = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name', SHOW_COST];
 
 /** A response of more characters is encoded in a turn of the event loop of its own, and once: 4 MB take 10 to 20 ms. */
@@ -32,7 +32,7 @@ interface GraphQLRoute {
   slots: Slots;
   rates: Pick<RateLimits, 'consume' | 'consumeLate' | 'headersOf'>;
   sharedContext: SharedContext;
-  checkText: ReturnType<typeof createTextCheck>;
+  prepareText: ReturnType<typeof createPrepareText>;
   apollo: ApolloServer<Context>;
   /** Sends the page for browsers that open the address; undefined in production. */
   sendPage: ((reply: FastifyReply) => FastifyReply) | undefined;
@@ -40,7 +40,7 @@ interface GraphQLRoute {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its caller and slot, what cancels it. Null until it is admitted, and for the page of the IDE. */
+    /** Its caller and slot, what cancels it. Null until it is admitted, and for the page of the Sandbox. */
     admitted: { caller: Caller; slot: Slot; cancellation?: Cancellation } | null;
   }
 }
@@ -120,9 +120,8 @@ function holdUntilSent(admitted: Admitted, { raw: { socket } }: FastifyRequest, 
 }
 
 async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
-  const { caller, slot } = admitted;
   const { id: requestId, method, headers: all, url, body, record } = reply.request;
-  if (!record) throw new Error('The hook of every request creates its record.');
+  if (!record) throw new Error('A hook of app.ts creates the record of each request.');
   const headers = new HeaderMap();
   for (const name of FOR_APOLLO) if (typeof all[name] === 'string') headers.set(name, all[name]);
   const mediaType = responseType(all);
@@ -132,20 +131,26 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   // Requests that arrive together are begun together; see batchPerTurn.
   await new Promise<void>((resolve) => afterSockets(resolve));
   // Puts the text of an operation in the place of its id or hash.
-  await route.checkText(httpGraphQLRequest, caller, record);
+  await route.prepareText(httpGraphQLRequest, admitted.caller, record);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
-  const context = createContext(route.sharedContext, { requestId, caller, record, cancellation });
+  const context = createContext(route.sharedContext, { requestId, caller: admitted.caller, record, cancellation });
   const executed = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
   const whole = applyResponse(await executed.finally(() => cancellation.end()), mediaType, reply);
+  return payloadOf(whole, context, route, admitted.slot, reply);
+}
+
+/** What is sent of a response: all of it, or the error of one that is too long or has no place in memory. */
+async function payloadOf(whole: string, context: Context, { rates }: GraphQLRoute, slot: Slot, reply: FastifyReply) {
+  const { record, loaders, caller } = context;
   // A character takes at most three bytes.
   const isTooLong = whole.length > MAX_RESPONSE / 3 && Buffer.byteLength(whole) > MAX_RESPONSE;
   const text = isTooLong ? JSON.stringify(refuseLength(context)) : whole;
   // Long texts and aliases are not in the complexity.
   const more = Math.floor(whole.length / CHARACTERS_PER_UNIT);
-  if (more > 0) route.rates.consumeLate(caller, more);
+  if (more > 0) rates.consumeLate(caller, more);
   if (text.length > LONG_TEXT) await nextTurn();
   // Encoded once for its length and for the socket, unless it is short: Node sends a short text in one piece with its headers.
   const payload = text.length > LONG_TEXT ? Buffer.from(text) : text;
@@ -155,16 +160,12 @@ async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: Fastify
   record.codes = [OVERLOADED.code];
   void reply.code(503).header('retry-after', '1');
   const message = 'The gateway cannot send the response of this write; its outcome is known.';
-  const errors = context.loaders.writes.errorOfEach({ ...formatError(OVERLOADED.toJSON(), OVERLOADED), message });
-  return JSON.stringify({ errors, extensions: { requestId } });
+  const errors = loaders.writes.errorOfEach({ ...formatError(OVERLOADED.toJSON(), OVERLOADED), message });
+  return JSON.stringify({ errors, extensions: { requestId: reply.request.id } });
 }
 
 /** Takes over status and headers of Apollo Server's response. Returns its body, with the request id if it is an error's. */
-function applyResponse(
-  { status = 200, headers, body }: HTTPGraphQLResponse,
-  mediaType: string,
-  reply: FastifyReply,
-): string {
+function applyResponse({ status = 200, headers, body }: HTTPGraphQLResponse, mediaType: string, reply: FastifyReply) {
   if (body.kind === 'chunked') throw new Error('The schema has no incremental delivery.');
   void reply.code(status);
   for (const [name, value] of headers) void reply.header(name, value);

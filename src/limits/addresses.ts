@@ -18,7 +18,7 @@ export function clientAddress(address?: string): string {
 }
 
 /**
- * Keys for addresses, and whether others share them. An IPv6 network of 48 bits with more than 500 clients in one window is one
+ * Keys for addresses, and whether others share them. An IPv6 network of 48 bits with 500 clients in one window is one
  * address: who has it can send from 65,536 of them. Of more than 50,000 clients, the others share one key.
  */
 export function createAddressKeys(windowMs: number) {

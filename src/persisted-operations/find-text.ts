@@ -54,7 +54,7 @@ export function createPersistedOperations(
     /** The name of the manifest file that lists a text; undefined for a text that none lists. */
     manifestOf: (text: string) => fileOf.get(text),
     /**
-     * `text` is the operation; undefined for a hash that nobody has registered, for which Apollo Server returns the error.
+     * `text` is the operation; undefined without one, and for a hash that nobody has registered: Apollo Server returns its error.
      * `isListed`: the manifest has it. `hasId`: the request has its id, which the text replaces.
      */
     async findText(query: string | undefined, body: Json, caller: Caller) {

@@ -87,7 +87,7 @@ const LISTEN_ADVICE: Partial<Record<string, string>> = {
   ENOTFOUND: 'set HOST and MANAGEMENT_HOST to addresses of this machine, or to 0.0.0.0',
 };
 
-/** What is printed of an error that ended the start. Only the stack of an unexpected one: its members can hold secrets. */
+/** What is printed of an error that ended the start. Only the stack of an unexpected one: its properties can hold secrets. */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError || error instanceof ReferenceFailed || error instanceof UsageError)

@@ -28,8 +28,8 @@ export interface Permit {
 }
 
 /**
- * Stops requests to a failing service. A failure counts once per player and window, so that one player's trouble opens the
- * breaker for nobody else. While it is open, one trial is sent after each back-off, until one succeeds.
+ * Stops requests to a failing service. A failure counts once per player and window, so that one player's failures do not
+ * open it. While it is open, one trial is sent after each back-off, until one succeeds.
  */
 export class Breaker {
   readonly #now: () => number;
@@ -37,7 +37,7 @@ export class Breaker {
   #state: BreakerState = 'closed';
   /** When the next trial may be sent. */
   #trialAt = 0;
-  /** How often it has opened. Results of requests that were admitted before the last time are ignored. */
+  /** How often it has opened. Results of requests that were permitted before the last time are ignored. */
   #openings = 0;
   #windowEnd = 0;
   #failing = new Set<string>();
@@ -85,7 +85,7 @@ export class Breaker {
     return permit;
   }
 
-  /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
+  /** Throws while the breaker is not closed, except for a trial. Called again when the request leaves the queue for connections. */
   check({ isTrial }: Permit): void {
     if (isTrial || this.#state === 'closed') return;
     const options = { retryable: true, retryAfterMs: BACK_OFF_MS, skipped: true };

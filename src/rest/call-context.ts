@@ -71,7 +71,7 @@ export interface CallRecord {
   began: number;
   /** The HTTP status of the last attempt; undefined when it had no response. */
   status: number | undefined;
-  /** From the operation's request to the result, in milliseconds. */
+  /** From when it was asked for to its result, in milliseconds. */
   ms: number;
   /** How long the call waited for a connection, in milliseconds; a part of `ms`. */
   queueMs: number;

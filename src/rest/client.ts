@@ -45,7 +45,7 @@ export function createRestClient(options: RestClientOptions) {
   const common = { createRequest: createRequestFactory(baseUrl, options), observer, timeoutMs, random };
   const states: EndpointState[] = [];
 
-  /** What calls one endpoint. A failing endpoint closes no other one, and uses neither its connections nor its retries. */
+  /** What calls one endpoint. A failing endpoint stops no other one, and uses neither its connections nor its retries. */
   function callTo<Result>(endpoint: endpoints.Endpoint, decode: DecodeBody<Result>) {
     const breakers = createBreakers(now, (state) => observer.breaker?.(endpoint.name, state));
     const connections = createConnections(openPool, options.maxAgeMs);

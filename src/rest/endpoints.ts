@@ -11,7 +11,7 @@ export type Method = 'GET' | 'POST' | 'DELETE';
  */
 type Retry = 'always' | 'unsent' | 'never';
 
-/** One of the service's six operations as the interface document describes it. */
+/** One of the service's six endpoints, as the interface document describes it. */
 export type Endpoint = ReturnType<typeof endpoint>;
 
 /** Stands for the id of the player in a template: the path after `/api/v3.0`. */

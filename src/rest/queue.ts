@@ -8,7 +8,7 @@ const MAX_QUEUED = 10_000;
 const MAX_QUEUED_OF_FLOW = MAX_QUEUED / 4;
 /**
  * If so many callers wait for each connection, and the last of these has waited for so many milliseconds, no other may wait. Each has
- * a request in flight, and they would take the places of those that do not need this endpoint.
+ * a request in flight, and they would take the slots of those that do not need this endpoint.
  */
 const MAX_CALLERS_PER_CONNECTION = 4;
 const LONG_WAIT_MS = 1_000;
@@ -100,7 +100,7 @@ export class Queue {
     else if (this.leasedCount >= this.#size / 2)
       flow = this.#flowsOfServers.memo(`${key}\n${player}`, { context: current });
     // A server that was evicted has a new group; its flow still has the old one, which counts all its calls.
-    const { group } = flow ?? { group: current };
+    const group = flow?.group ?? current;
     const lease: Lease = { state: 'pending', group, flow, holder };
     // The calls of a flow that wait: at most as many as still fit in the whole queue, and a quarter of it.
     const room = Math.min(MAX_QUEUED - this.pendingCount, MAX_QUEUED_OF_FLOW);
@@ -175,6 +175,7 @@ export class Queue {
   #nextFlow(): Flow | undefined {
     let next: Flow | undefined;
     for (const group of this.#waiting) {
+      // The group is asked first, because it can have 10,000 flows.
       const first = this.#mayLeaseMore(group) ? group.waiting.find((flow) => this.#mayLease(flow)) : undefined;
       if (first && (!next || first.order < next.order)) next = first;
     }

@@ -53,7 +53,7 @@ export class Call<Result> {
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
-  /** The attempt, the current one or the last, and what allowed it. */
+  /** What allowed the current or last attempt, and the attempt. */
   #permit: Permit | undefined;
   #exchange: Exchange | undefined;
   readonly #record: CallRecord;
@@ -79,7 +79,7 @@ export class Call<Result> {
    */
   async send(): Promise<Result | null> {
     const { endpoint, createRequest, observer } = this.state;
-    const [content, callContext] = [this.content, this.callContext];
+    const { content, callContext } = this;
     const { playerUniqueId } = content;
     const request = createRequest(endpoint, content, callContext);
     const onCancel = () => this.#cancel();

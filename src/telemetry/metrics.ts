@@ -134,10 +134,7 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
   };
 }
 
-function showState(
-  { gauge }: ReturnType<typeof metricsIn>,
-  { health, redis, active, keySetAge, droppedLines }: State,
-): void {
+function showState({ gauge }: ReturnType<typeof metricsIn>, { health, redis, active, keySetAge, droppedLines }: State) {
   const startedAt = Date.now() / 1_000 - process.uptime();
   gauge('gateway_build_info', 'Always 1.', (self) => self.set({ version: packageJson.version }, 1), 'version');
   gauge('gateway_start_time_seconds', 'When the process started, since 1970.', (self) => self.set(startedAt));

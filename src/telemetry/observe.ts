@@ -91,7 +91,7 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
   }
   const { name, type, hash, ms, trace, caller, calls, codes, userErrors } = record;
   trace.end?.(record);
-  // Neither an operation nor a failure: the landing page.
+  // Neither an operation nor a failure: the page of the Sandbox.
   if (type === undefined && codes.length === 0) return;
   const client = clientNameOf(request.headers);
   const isOfAddress = status === 401 || status === 429;

@@ -199,7 +199,7 @@ function facts({ schema, rules, endpoints }: Page, typeName: string, field: Grap
   return named.flatMap(([name, text]) => (text ? `${name} ${text}` : [])).join(' · ');
 }
 
-/** Whether no argument bounds the list: see `countListItems`. */
+/** Whether no argument bounds the list: see `wrapLists`. */
 function hasAssumedLength(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>): boolean {
   const size = directiveOf(schema, 'listSize', field);
   return size?.['assumedSize'] !== undefined && size['slicingArguments'] === undefined;

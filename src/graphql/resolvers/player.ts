@@ -29,12 +29,7 @@ function checkPlayerId(argument: string, playerUniqueId: string): void {
 }
 
 /** Reads a player and, at the same time, what else the operation asks of it. Null for a player that does not exist. */
-export function readPlayer(
-  playerUniqueId: string,
-  lang: Lang,
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<Player | null> {
+export function readPlayer(playerUniqueId: string, lang: Lang, context: Context, info: GraphQLResolveInfo) {
   const fields = selectedFields(info.fieldNodes, 'Player', info);
   // Loaded first, so that its batch takes from the budget first: without the player, the other reads are useless.
   const player = needsPlayer(fields, info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
@@ -81,6 +76,7 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
   players: (_parent, { playerUniqueIds, lang }, context, info) => {
     checkLength('playerUniqueIds', playerUniqueIds, MAX_PLAYERS);
     for (const [index, id] of playerUniqueIds.entries()) checkPlayerId(`playerUniqueIds[${index}]`, id);
+    // `async`: what is thrown, such as for a null condition, is the error of one player alone.
     return playerUniqueIds.map(async (id) => readPlayer(id, lang, context, info));
   },
   me: (_parent, { lang }, context, info) => {

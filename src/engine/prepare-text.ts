@@ -15,7 +15,7 @@ import { repetitionsIn } from './operation-size.ts';
 const NO_OPERATION =
   'The request has no operation. Send its text as "query": in the body, {"query": "…"}, or as a parameter of a GET.';
 
-export interface TextCheckOptions extends Pick<ApolloOptions, 'schema' | 'documents' | 'limiter' | 'parseOptions'> {
+export interface PrepareTextOptions extends Pick<ApolloOptions, 'schema' | 'documents' | 'limiter' | 'parseOptions'> {
   persisted: PersistedOperations;
   rates: Pick<RateLimits, 'consume'>;
 }
@@ -25,9 +25,9 @@ export interface TextCheckOptions extends Pick<ApolloOptions, 'schema' | 'docume
  * that was not validated before. It rejects with BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX.
  * Apollo Server refuses all other values of the wrong type.
  */
-export function createTextCheck(options: TextCheckOptions) {
+export function createPrepareText(options: PrepareTextOptions) {
   const { persisted, documents, rates } = options;
-  return async function checkText(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
+  return async function prepareText(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
     removeEmpty(http);
     const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
     const query = queryIn(body);
@@ -69,7 +69,7 @@ function queryIn({ query }: Json): string | undefined {
  * Checks the limits of a new document that need no variables, before it is validated. Throws OPERATION_TOO_COMPLEX, and
  * BAD_REQUEST for a kind of operation that the schema does not have. Apollo Server reports a text that cannot be parsed.
  */
-function checkDocument({ schema, limiter, parseOptions }: TextCheckOptions, text: string): void {
+function checkDocument({ schema, limiter, parseOptions }: PrepareTextOptions, text: string): void {
   let document: DocumentNode;
   try {
     document = parse(text, parseOptions);
