@@ -77,12 +77,12 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
 /** Points beyond `most` make a window longer, and so does a clock of Redis that is set back. Then at most so many milliseconds are left. */
 const LONGEST_MS = 60_000;
 
-/** KEYS: the window. ARGV: the points, the most, milliseconds, 1 if nothing is refused, and LONGEST_MS. */
+/** KEYS: the window. ARGV: the points, the most, milliseconds, 1 if nothing is refused, LONGEST_MS. PTTL can be 0. */
 const COUNT = `
-local used = tonumber(redis.call('GET', KEYS[1]) or 0)
+local ms = math.min(redis.call('PTTL', KEYS[1]), math.max(ARGV[3], ARGV[5]))
+local used = ms > 0 and tonumber(redis.call('GET', KEYS[1])) or 0
 local allowed = ARGV[4] == '1' or used + ARGV[1] <= tonumber(ARGV[2])
 if allowed then used = math.max(0, used + ARGV[1]) end
-local ms = math.min(redis.call('PTTL', KEYS[1]), math.max(ARGV[3], ARGV[5]))
 if ms <= 0 then ms = tonumber(ARGV[3]) end
 local more = math.max(0, math.min(ARGV[1], used - ARGV[2])) * ARGV[3] / ARGV[2]
 if allowed then ms = math.max(ms, math.ceil(math.min(ms + more, ARGV[5]))) end

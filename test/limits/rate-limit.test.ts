@@ -254,6 +254,14 @@ describe('operations', () => {
     },
   );
 
+  (redisIsInstalled ? test : test.skip)('of a busy caller begin from zero in each window of Redis', async () => {
+    const redis = new Redis((await startRedis()).url);
+    atEnd(() => redis.disconnect());
+    const windows = createWindows('w', 1_000, 20, { redis, withTimeout: createRedisTimeout(1_000) });
+    // Some of them arrive in the last millisecond of a window.
+    for (let operation = 0; operation < 5_000; operation += 1) expect(await windows.consume('server', 1)).toBe(true);
+  });
+
   test('that are refused for their large body consume one unit, and say when the rest is there', async () => {
     const { gateway } = await startBoth({ ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '5' });
     expect((await gateway.query('{ __typename }', {}, player('p1'))).status).toBe(200);
