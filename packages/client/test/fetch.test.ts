@@ -3,10 +3,12 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import { createClient, createFetch, GatewayError, gatewayErrors, heal, keepParts, type Token } from '../src/index.ts';
 import { pauseAfter, testMode } from '../src/retry.ts';
+import { pauseOf, skipPauses } from './pauses.ts';
 
 /* `createFetch` as libraries use it, and what something between client and gateway can answer. */
 
 const { url, upstream, sent, lose, events } = await startRecorded();
+const pauses = skipPauses();
 const valid = tokenOf();
 const READ = { query: 'query Screen($id: ID!) { player(playerUniqueId: $id) { id } }', variables: { id: 'p1' } };
 const TRACK = {
@@ -34,7 +36,7 @@ const page = (status: number, headers: Record<string, string> = {}) =>
   new Response('<h1>Not the gateway</h1>', { status, headers: { 'content-type': 'text/html', ...headers } });
 
 afterEach(() => {
-  jest.useRealTimers();
+  jest.restoreAllMocks();
   testMode.on = false;
 });
 
@@ -104,14 +106,13 @@ test.each([401, 403, 404, 405, 413])('a page with the status %d is final and tol
 });
 
 test('an edge that is busy is asked again, as late as it says in seconds or as a date', async () => {
-  for (const retryAfter of [() => '1', () => new Date(Date.now() + 2_000).toUTCString()]) {
-    const value = retryAfter();
-    const own = createFetch({ token: valid, fetch: after(page(503, { 'retry-after': value })) });
-    const began = performance.now();
+  const now = Date.UTC(2030, 0);
+  jest.spyOn(Date, 'now').mockReturnValue(now);
+  for (const retryAfter of ['1', new Date(now + 2_000).toUTCString()]) {
+    const own = createFetch({ token: valid, fetch: after(page(503, { 'retry-after': retryAfter })) });
     expect((await own(url, post(READ))).status).toBe(200);
-    // A date has whole seconds.
-    expect(performance.now() - began).toBeGreaterThanOrEqual(900);
   }
+  expect(pauses).toEqual([1_000, 2_000].map(pauseOf));
   const day = createFetch({ token: valid, fetch: after(page(503, { 'retry-after': '86400' })) });
   expect((await rejection(day(url, post(READ)))).retryAfterMs).toBe(86_400_000);
 });
@@ -124,10 +125,11 @@ test('of the pauses that two edges ask for in one header, the longer is kept', a
 });
 
 test('a date of an edge is meant by its own clock: that of a phone can be wrong', async () => {
-  const day = 86_400_000;
-  const at = (ms: number) => new Date(Date.now() + day + ms).toUTCString();
+  const tomorrow = Date.now() + 86_400_000;
+  const at = (ms: number) => new Date(tomorrow + ms).toUTCString();
   const own = createFetch({ token: valid, fetch: after(page(503, { date: at(0), 'retry-after': at(1_000) })) });
   expect((await own(url, post(READ))).status).toBe(200);
+  expect(pauses).toEqual([pauseOf(1_000)]);
 });
 
 test.each([
@@ -160,6 +162,7 @@ test('a pause between two attempts is at most 60 s, and up to a half more', () =
 });
 
 test('an attempt ends after `timeoutMs`, and the next one is made', async () => {
+  jest.useFakeTimers();
   let calls = 0;
   const hanging: typeof fetch = (to, init) => {
     calls += 1;
@@ -168,9 +171,12 @@ test('an attempt ends after `timeoutMs`, and the next one is made', async () => 
       init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
     });
   };
-  const own = createFetch({ token: valid, fetch: hanging, timeoutMs: 2_000 });
-  expect((await own(url, post(READ))).status).toBe(200);
+  const response = createFetch({ token: valid, fetch: hanging, timeoutMs: 2_000 })(url, post(READ));
+  await jest.advanceTimersByTimeAsync(2_000 + 124);
+  expect(calls).toBe(1);
+  await jest.advanceTimersByTimeAsync(64);
   expect(calls).toBe(2);
+  expect((await response).status).toBe(200);
 });
 
 test('the signal of an attempt that has its response stays as it is: a copy for a cache may be read still', async () => {
@@ -194,23 +200,28 @@ test('the signal of the library ends the request with its reason', async () => {
   held.release();
 });
 
-test.each<[string, Token]>([
-  ['fails', () => Promise.reject(new Error('login is away'))],
-  ['hangs', () => new Promise(() => undefined)],
+test.each<[string, Token, number]>([
+  ['fails', () => Promise.reject(new Error('login is away')), 0],
+  ['hangs', () => new Promise(() => undefined), 15_000],
 ])(
   'a token function that %s once is asked again; for ever, it is TOKEN_UNAVAILABLE and nothing was sent',
-  async (_how, failing) => {
+  async (_how, failing, endsAfter) => {
+    jest.useFakeTimers();
     const fails = failing as () => Promise<string>;
     let asked = 0;
     const token = async () => {
       asked += 1;
       return asked === 1 ? fails() : valid;
     };
-    const own = createFetch({ token, timeoutMs: 3_000 });
-    expect((await own(url, post(READ))).status).toBe(200);
+    const response = createFetch({ token })(url, post(READ));
+    await jest.advanceTimersByTimeAsync(endsAfter + 124);
+    expect(asked).toBe(1);
+    await jest.advanceTimersByTimeAsync(64);
     expect(asked).toBe(2);
-    const away = createFetch({ token: fails, timeoutMs: 20, attempts: 2 });
-    expect(await rejection(away(url, post(TRACK)))).toMatchObject({
+    expect((await response).status).toBe(200);
+    const failed = rejection(createFetch({ token: fails, attempts: 2 })(url, post(TRACK)));
+    await jest.advanceTimersByTimeAsync(2 * endsAfter + 188);
+    expect(await failed).toMatchObject({
       ...{ code: 'TOKEN_UNAVAILABLE', retryable: true, outcome: 'NOT_DONE' },
     });
     expect(sent).toHaveLength(1);
@@ -422,20 +433,12 @@ test('a persisted document is sent by the id that the manifest has for its name'
 
 test('clients that failed together do not come back together: each pause has a random share', async () => {
   const extensions = { code: 'OVERLOADED', retryable: true, retryAfterMs: 200 };
-  const times = await Promise.all(
-    Array.from({ length: 40 }, async () => {
-      const busy = Response.json({ errors: [{ message: 'Busy', extensions }] });
-      let second = 0;
-      const fetch = after(busy, Response.json({ data: { me: null } }));
-      const timed: typeof fetch = (...request) => {
-        second = performance.now();
-        return fetch(...request);
-      };
-      await createFetch({ fetch: timed })(url, post(READ));
-      return Math.round(second);
-    }),
-  );
-  expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(50);
+  for (let client = 0; client < 40; client += 1) {
+    const busy = Response.json({ errors: [{ message: 'Busy', extensions }] });
+    await createFetch({ fetch: after(busy, Response.json({ data: { me: null } })) })(url, post(READ));
+  }
+  expect(pauses).toEqual(Array(40).fill(pauseOf(200)));
+  expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(50);
 });
 
 test('reads headers without `get`, which throws in a `load` of SvelteKit: a response, and a final page', async () => {

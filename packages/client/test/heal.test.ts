@@ -1,9 +1,11 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { GatewayError, heal } from '../src/index.ts';
 import { testMode } from '../src/retry.ts';
+import { pauseOf, skipPauses } from './pauses.ts';
 
 /* `heal` with the refetch of any library. */
 
+const pauses = skipPauses();
 const busy = (more = {}) =>
   new GatewayError({ message: 'Busy', extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true, ...more } });
 const final = new GatewayError({ message: 'No', extensions: { code: 'FORBIDDEN', retryable: false } });
@@ -18,7 +20,6 @@ test.each<[string, unknown]>([
   ['a result that has that in `data`, as of TanStack Query', { error: null, data: { data: {}, errors: [busy()] } }],
   ['a result with the error of urql', { error: { graphQLErrors: [busy()] } }],
 ])('%s: asks until nothing is missing', async (_library, missing) => {
-  testMode.on = true;
   const results = [missing, missing, { data: {} }];
   let asked = 0;
   const again = async () => {
@@ -27,10 +28,10 @@ test.each<[string, unknown]>([
   };
   expect(await heal({ errors: [busy()], again })).toEqual([]);
   expect(asked).toBe(3);
+  expect(pauses).toEqual([2_000, 4_000, 8_000].map(pauseOf));
 });
 
 test('ends with an error that is final, and goes on after a refetch that rejects with one that is not', async () => {
-  testMode.on = true;
   // The second was cancelled by its library.
   const cancelled = Object.assign(new Error('cancelled'), { name: 'AbortError' });
   const results = [Promise.reject(busy()), Promise.reject(cancelled), Promise.resolve({ errors: [final] })];
@@ -60,7 +61,6 @@ test.each<[string, unknown]>([
   ['TanStack Query cancelled, as before an optimistic update', new Error('CancelledError')],
   ['axios cancelled', Object.assign(new Error('canceled'), { name: 'CanceledError' })],
 ])('a refetch that %s tells nothing: the same parts are asked for again', async (_, thrown) => {
-  testMode.on = true;
   const results = [Promise.reject(thrown), Promise.resolve({ errors: [] })];
   results[0]?.catch(() => undefined);
   expect(await heal({ errors: [busy()], again: () => results.shift() })).toEqual([]);
@@ -73,12 +73,10 @@ test.each([
   new TypeError("Failed to execute 'fetch' on 'Window': Failed to parse URL from /user:1/"),
   Object.assign(Object.create(null), { why: 'not an error' }),
 ])('a mistake of the program ends it', async (mistake) => {
-  testMode.on = true;
   expect(await heal({ errors: [busy()], again: () => Promise.reject(mistake) })).toMatchObject([{ cause: mistake }]);
 });
 
 test('a refetch that returns nothing, as that of Vue Apollo before its query began, ends it; one that throws is an error', async () => {
-  testMode.on = true;
   expect(await heal({ errors: [busy()], again: () => undefined })).toEqual([]);
   const again = () => {
     throw final;
@@ -111,18 +109,21 @@ function open(visibilityState: DocumentVisibilityState | 'prerender', onLine: bo
 }
 
 test('not in a hidden tab; at once when it is visible', async () => {
+  jest.useFakeTimers();
   const page = open('hidden', true);
-  testMode.on = true;
   let asked = 0;
   const again = async () => {
     asked += 1;
     return { errors: asked < 2 ? [busy()] : [] };
   };
   const healed = heal({ errors: [busy()], again });
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await jest.advanceTimersByTimeAsync(3_600_000);
   expect(asked).toBe(0);
   page.visibilityState = 'visible';
   page.dispatchEvent(new Event('visibilitychange'));
+  await jest.advanceTimersByTimeAsync(0);
+  expect(asked).toBe(1);
+  await jest.advanceTimersByTimeAsync(6_000);
   expect(await healed).toEqual([]);
   expect(asked).toBe(2);
 });
@@ -143,7 +144,6 @@ test('asks in the page of jsdom, which is never visible, and whose window has it
       throw new TypeError(`'${name}' called on an object that is not a valid instance of EventTarget.`);
     });
   Object.assign(globalThis, { window: new EventTarget() });
-  testMode.on = true;
   try {
     expect(await heal({ errors: [busy()], again: async () => ({}) })).toEqual([]);
   } finally {
@@ -179,27 +179,22 @@ test.each([
     expect(await healed).toEqual([]);
   } finally {
     for (const name of globals) Reflect.deleteProperty(globalThis, name);
-    jest.useRealTimers();
   }
 });
 
 test('does not wait longer because a phone slept during a request', async () => {
   jest.useFakeTimers();
-  try {
-    let asked = 0;
-    const again = async () => {
-      asked += 1;
-      jest.setSystemTime(Date.now() + 3_600_000);
-      return { errors: asked < 2 ? [busy()] : [] };
-    };
-    const healed = heal({ errors: [busy()], again });
-    await jest.advanceTimersByTimeAsync(3_000);
-    expect(asked).toBe(1);
-    await jest.advanceTimersByTimeAsync(6_000);
-    expect(await healed).toEqual([]);
-  } finally {
-    jest.useRealTimers();
-  }
+  let asked = 0;
+  const again = async () => {
+    asked += 1;
+    jest.setSystemTime(Date.now() + 3_600_000);
+    return { errors: asked < 2 ? [busy()] : [] };
+  };
+  const healed = heal({ errors: [busy()], again });
+  await jest.advanceTimersByTimeAsync(3_000);
+  expect(asked).toBe(1);
+  await jest.advanceTimersByTimeAsync(6_000);
+  expect(await healed).toEqual([]);
 });
 
 test('in tests the pauses are short, but what stays missing is not asked for in a loop', async () => {
@@ -212,15 +207,11 @@ test('in tests the pauses are short, but what stays missing is not asked for in 
     if (asked > 50) abort.abort();
     return { errors: [busy()] };
   };
-  try {
-    const left = heal({ errors: [busy()], again, signal: abort.signal });
-    await jest.advanceTimersByTimeAsync(30);
-    expect(asked).toBe(1);
-    await jest.advanceTimersByTimeAsync(1_970);
-    expect(asked).toBeLessThan(10);
-    abort.abort();
-    expect(await left).toHaveLength(1);
-  } finally {
-    jest.useRealTimers();
-  }
+  const left = heal({ errors: [busy()], again, signal: abort.signal });
+  await jest.advanceTimersByTimeAsync(30);
+  expect(asked).toBe(1);
+  await jest.advanceTimersByTimeAsync(1_970);
+  expect(asked).toBeLessThan(10);
+  abort.abort();
+  expect(await left).toHaveLength(1);
 });
