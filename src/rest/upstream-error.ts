@@ -66,6 +66,9 @@ export function errorOf(endpoint: Endpoint, cause: Error, isSent = false): Upstr
   const [, refusal] = /^Proxy response \(([\w ]+)\)/.exec(cause.message) ?? [];
   const skipped = code === 'UND_ERR_DESTROYED' && !isSent;
   const problem = refusal ? `the egress proxy responded ${refusal}` : 'the connection failed';
+  // A proxy that says nothing has used the time of the call, as a connection that does not open.
+  if (Object(cause.cause).code === 'UND_ERR_HEADERS_TIMEOUT')
+    return new UpstreamError('UPSTREAM_TIMEOUT', `${endpoint.name}: ${problem}`, { cause, retryable: true });
   return code === 'UND_ERR_INVALID_ARG'
     ? new UpstreamError('UPSTREAM_MISCONFIGURED', `${endpoint.name}: the request cannot be written`, { cause })
     : new UpstreamError('UPSTREAM_UNAVAILABLE', `${endpoint.name}: ${problem}`, { cause, retryable: true, skipped });

@@ -77,14 +77,21 @@ test('an IPv6 address of a service or a key server is in brackets for a proxy', 
   expect(proxy.seen).toEqual(['1]:8080', '2]:8443', '3]:80'].map((end) => `CONNECT [2001:db8::${end}`));
 });
 
-test('a proxy that accepts connections and says nothing is named in the log; of a write, nothing was done', async () => {
-  const proxy = createServer((socket) => void socket.on('error', () => {}));
+test('a proxy that accepts connections and says nothing is asked once and named in the log; of a write, nothing was done', async () => {
+  let asked = 0;
+  const proxy = createServer((socket) => {
+    asked += 1;
+    socket.on('error', () => {});
+  });
   const env = { REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: `127.0.0.1:${await listen(proxy)}` };
   const gateway = await startProcess({ ...env, REST_TIMEOUT_MS: '500' });
+  const read = '{ player(playerUniqueId: "p1") { attributes { city } } }';
+  expect((await post(gateway.url, { query: read })).codes).toEqual(['UPSTREAM_TIMEOUT']);
   const write = 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }';
-  expect((await post(gateway.url, { query: write })).errors[0]?.extensions).toMatchObject({ outcome: 'NOT_DONE' });
+  const [error] = (await post(gateway.url, { query: write })).errors;
+  expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE', retryable: true });
   const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
-  expect(line.reason).toContain('the egress proxy responded nothing');
+  expect([line.reason, asked]).toEqual([expect.stringContaining('the egress proxy responded nothing'), 2]);
 });
 
 /** A proxy that alone can resolve names; it connects all of them to one port. With `credentials`, it wants them. */
