@@ -16,12 +16,16 @@ function withWarnings<Decoded>(decode: (warn: properties.Warn) => Decoded): [Dec
   return [value, ...warnings];
 }
 
+const LONGEST_URL = 'https://a.example/'.padEnd(2_048, 'x');
+
 test.each<[Decoder, value: unknown, decoded: unknown]>([
   ['text', 12.5, '12.5'],
   ['text', 'Ada \ud83d', 'Ada \ufffd'],
   ['url', 'https://a.example/\ud83d', 'https://a.example/\ufffd'],
   ['number', '-12.50', -12.5],
   ['number', ' 1e3 ', 1000],
+  ['number', '.25', 0.25],
+  ['number', '2.5E-10', 2.5e-10],
   ['number', `1.${'0'.repeat(62)}`, 1],
   ['int', '-2147483648', -2147483648],
   ['identifier', 5000000001, '5000000001'],
@@ -31,6 +35,7 @@ test.each<[Decoder, value: unknown, decoded: unknown]>([
   ['boolean', 1, true],
   ['boolean', '0', false],
   ['url', 'myshop://invite/p1', 'myshop://invite/p1'],
+  ['url', LONGEST_URL, LONGEST_URL],
   ['dateTime', '2025-05-01 10:20', '2025-05-01T10:20:00.000Z'],
   ['dateTime', '2025-05-01T24:00', '2025-05-02T00:00:00.000Z'],
   ['dateTime', ' 2025-05-01 ', '2025-05-01T00:00:00.000Z'],
@@ -62,11 +67,15 @@ const NO_TIMES = [
 
 test.each<[Decoder, warning: string, values: unknown[]]>([
   ['text', 'wrong-type', [true, ['a'], 2 ** 53, Number.POSITIVE_INFINITY]],
-  ['number', 'wrong-type', [false, '0x10', 'Infinity', '12,5', '1e999', `1.${'0'.repeat(63)}`, '-9007199254740993.0']],
+  [
+    'number',
+    'wrong-type',
+    [false, ['5'], '0x10', 'Infinity', '12,5', '1e999', `1.${'0'.repeat(63)}`, '-9007199254740993.0'],
+  ],
   ['int', 'wrong-type', [2147483648, '9007199254740993', 7.5]],
   ['identifier', 'wrong-type', [2 ** 53, 1.5, true, 'p1\udc00']],
   ['boolean', 'wrong-type', ['yes', 2, -1, '01', {}]],
-  ['url', 'bad-url', [...UNSAFE, '/relative', '//a.example', 'https://', 7, `https://a.example/${'x'.repeat(2_048)}`]],
+  ['url', 'bad-url', [...UNSAFE, '/relative', '//a.example', 'https://', 7, ['https://a.example/'], `${LONGEST_URL}x`]],
   ['dateTime', 'undecodable-date', [1746057600000, '9999-12-31T23:59-01', ...NO_DAYS]],
   ['dateTime', 'undecodable-date', NO_TIMES.map((time) => `2025-05-01${time}`)],
   ['calendarDate', 'undecodable-date', ['soon']],
@@ -117,8 +126,12 @@ describe('a player', () => {
 
   test('has texts and tags of at most 1,024 characters: longer ones are cut, not within a surrogate pair', () => {
     const fitting = { zip: 'z'.repeat(1_024), custom: { note: 'n'.repeat(5_000) } };
-    const long = { displayName: 'x'.repeat(1_025), tags: Array(400).fill('tag'), city: `${'y'.repeat(1_023)}😀` };
-    const cut = { displayName: 'x'.repeat(1_024), tags: Array(256).fill('tag'), city: 'y'.repeat(1_023) };
+    const long = {
+      displayName: `😀${'x'.repeat(1_023)}`,
+      tags: Array(400).fill('tag'),
+      city: `${'y'.repeat(1_023)}😀`,
+    };
+    const cut = { displayName: `😀${'x'.repeat(1_022)}`, tags: Array(256).fill('tag'), city: 'y'.repeat(1_023) };
     const warnings = Object.keys(long).map((name) => `too-long playerAttributes.${name}`);
     expect(ofAttributes({ ...fitting, ...long })).toMatchObject({ ...fitting, ...cut, warnings });
   });
@@ -200,7 +213,10 @@ describe('coupons', () => {
 
   test.each([
     [null, 0],
-    [{ first: {} }, 0, 'wrong-type coupons'],
+    [{}, 0],
+    ...['none', 7, ...['first', 'a1', '1a'].map((name) => ({ 0: {}, [name]: {} }))].map(
+      (list): [unknown, number, string] => [list, 0, 'wrong-type coupons'],
+    ),
     [[{}, null, 'x', [{}], {}], 2, ...Array(2).fill('wrong-type coupons')],
   ])('%j: %i of them', (list, count, ...warnings) => {
     const [decoded, ...seen] = read(list);
@@ -209,7 +225,7 @@ describe('coupons', () => {
 
   test('lose what cannot be read, part by part', () => {
     const product = { productDisplayName: 'Mug' };
-    const options = { Platforms: ['web', 1, {}], ProductName: [] };
+    const options = { Platforms: ['web', 1, null, {}], ProductName: [] };
     const [decoded, ...warnings] = read([{ code: 7, isUsed: 'no', product, group: 'none', collections: [1], options }]);
     const readable = { product: { productDisplayName: ['Mug'] }, options: { platforms: ['web', '1'] } };
     expect(decoded).toMatchObject([{ code: '7', collections: [], ...readable }]);
@@ -230,8 +246,11 @@ describe('coupons', () => {
   });
 
   test('of a longer list than 10,000 are cut', () => {
-    const [decoded, ...warnings] = read(Array(10_001).fill({}));
-    expect([decoded.length, ...warnings]).toEqual([10_000, 'too-long coupons']);
+    const longest = Array(10_000).fill({});
+    for (const [list, ...expected] of [[longest], [[...longest, {}], 'too-long coupons']]) {
+      const [decoded, ...warnings] = read(list);
+      expect([decoded.length, ...warnings]).toEqual([10_000, ...expected]);
+    }
   });
 });
 

@@ -58,8 +58,8 @@ export const number = optional('wrong-type', numberOf);
 
 /** A whole number within GraphQL's Int, which has 32 bits. */
 export const int = optional('wrong-type', (value) => {
-  const decoded = numberOf(value);
-  return decoded !== undefined && (decoded | 0) === decoded ? decoded : undefined;
+  const decoded = numberOf(value) ?? Number.NaN;
+  return (decoded | 0) === decoded ? decoded : undefined;
 });
 
 /** A whole number as text must be within 2^53: beyond that, a rounded one would be returned. */
@@ -162,7 +162,7 @@ export function listOf<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<D
     if (!items) return undefined;
     if (items.length > MAX_ITEMS) warn('too-long', member);
     const decoded: Decoded[] = [];
-    for (const item of items.length > MAX_ITEMS ? items.slice(0, MAX_ITEMS) : items) {
+    for (const item of items.slice(0, MAX_ITEMS)) {
       const one = decode(item, member, warn, wanted);
       if (one !== undefined) decoded.push(one);
     }
