@@ -20,7 +20,7 @@ export interface Progress {
   isRejected?: boolean;
 }
 
-export type AuthorizedFetch = (url: Input, init?: RequestInit, progress?: Progress) => Promise<Response>;
+export type AuthorizedFetch = (url: Input, init: RequestInit, progress?: Progress) => Promise<Response>;
 
 export interface AuthorizationOptions {
   /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
@@ -58,11 +58,11 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
     const hasScheme = /^[^/?#]+:/.test(address);
     const isAddress = hasScheme ? /^\s*https?:\/\/[^/?#@]+([/?#]|$)/i.test(address) : globalThis.location;
     if (!options.fetch && !isAddress) throw wrong();
-    const isStream = 'getReader' in Object(init?.body);
+    const isStream = 'getReader' in Object(init.body);
     // Not `Headers`: a `fetch` of the application may spread them.
     const headers: Record<string, string> = {};
     try {
-      for (const one of [options.headers, init?.headers ?? given.headers])
+      for (const one of [options.headers, init.headers ?? given.headers])
         new Headers(one).forEach((value, name) => {
           headers[name] = value;
         });
@@ -83,7 +83,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
         current.catch(() => undefined);
       }
       const used = current;
-      const text = used && (await within(timeoutMs, init?.signal ?? given.signal, () => used));
+      const text = used && (await within(timeoutMs, init.signal ?? given.signal, () => used));
       if (text) headers['authorization'] = `Bearer ${text}`;
       progress.isRejected = false;
       // Read for each request, because a test or a tool for errors can replace it. Jest's jsdom has none.

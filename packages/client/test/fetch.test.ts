@@ -313,6 +313,7 @@ test.each([
   ...WRONG,
   'https://me:secret@gateway.example/graphql',
   'wss://gateway.example/graphql',
+  'view-source:https://gateway.example/graphql',
   'http://my gateway/',
 ])(
   'the address %j without a page fails at once, and says so; a `fetch` of the application, as of a framework, gets it',
@@ -350,6 +351,28 @@ test.each([
   );
   for (const error of await Promise.all(errors).finally(() => Reflect.deleteProperty(globalThis, 'location')))
     expect([error.message, error.retryable]).toEqual([expect.stringContaining('absolute URL'), false]);
+});
+
+test.each(['/graphql?at=10:30', 'graphql#at:top'])(
+  'the address %s is one of the page: its colon ends no scheme',
+  async (address) => {
+    const original = globalThis.fetch;
+    Object.assign(globalThis, {
+      location: { href: 'https://shop.example/' },
+      fetch: async (to: string) => Response.json({ data: { asked: to } }),
+    });
+    const response = await createFetch()(address, post(READ)).finally(() => {
+      Reflect.deleteProperty(globalThis, 'location');
+      globalThis.fetch = original;
+    });
+    expect(await response.json()).toEqual({ data: { asked: address } });
+  },
+);
+
+test('an address with a user is given to no `fetch`, which could send the user to another server', async () => {
+  const asked = jest.spyOn(globalThis, 'fetch');
+  const error = await rejection(createFetch()('https://me@gateway.example/graphql', post(READ)));
+  expect([error.retryable, asked.mock.calls.length]).toEqual([false, 0]);
 });
 
 test('an address that a polyfill of `fetch` refuses, as node-fetch does, fails at once', async () => {
@@ -843,6 +866,25 @@ test('a stream is sent once: its 401 is the response', async () => {
   const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' };
   expect((await createFetch({ token: () => 'a', fetch })(url, init)).status).toBe(401);
   expect(statuses).toEqual([200]);
+});
+
+test('a stream keeps the length that the library gives: it is sent as it is', async () => {
+  const fetch: typeof globalThis.fetch = async (_, init) => Response.json(init?.headers);
+  const body = new Blob(['12345']).stream();
+  const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' };
+  const response = await createFetch({ fetch })(url, { ...init, headers: { 'content-length': '5' } });
+  expect(await response.json()).toEqual({ 'content-length': '5' });
+});
+
+test.each<[string, (signal: AbortSignal) => Parameters<typeof fetch>]>([
+  ['of the call', (signal) => [url, { signal }]],
+  ['of its `Request`', (signal) => [new Request(url, { signal })]],
+])('what is no operation is ended by the signal %s, also while it waits for the token', async (_, request) => {
+  const abort = new AbortController();
+  const own = createFetch({ token: () => new Promise(() => {}) });
+  const ended = own(...request(abort.signal)).catch((reason: unknown) => reason);
+  abort.abort('the screen is closed');
+  expect(await ended).toBe('the screen is closed');
 });
 
 test('errors that were saved as JSON, as in a stored or rendered page, are healed as before', async () => {
