@@ -1,6 +1,6 @@
 import type { ApolloCache, ApolloLink } from '@apollo/client';
 import { type DocumentNode, print, visit } from 'graphql';
-import { GatewayError, type Path, valueAt } from './errors.ts';
+import { GatewayError, type Path } from './errors.ts';
 
 /*
  * Apollo's cache has no errors. It stores the null of a part that could not be read as if there were no such part. Three things
@@ -95,6 +95,9 @@ function missingAt(cache: ApolloCache, document: DocumentNode, data: unknown, pa
   });
   return id === undefined ? [] : [...names].map((name) => [id, name]);
 }
+
+/** The value at a path of data; undefined where the path leads nowhere. */
+const valueAt = (data: unknown, path: Path) => path.reduce((value: unknown, name) => Object(value)[name], data);
 
 /** Whether a value, or an item of a list, is null. */
 export const isMissing = (value: unknown): boolean => value === null || (Array.isArray(value) && value.includes(null));

@@ -154,11 +154,6 @@ export function errorsOf({ errors = [], extensions }: GatewayResponse): GatewayE
   return errors.map((error) => new GatewayError(error, { errors, requestId: extensions?.['requestId'] }));
 }
 
-/** The value at a path of data; undefined where the path leads nowhere. */
-export function valueAt(data: unknown, path: Path): unknown {
-  return path.reduce((value, name) => Object(value)[name], data);
-}
-
 /** How long errors ask to wait, in milliseconds. */
 export const longestPauseMs = (errors: readonly GatewayError[]): number =>
   Math.max(0, ...errors.map(({ retryAfterMs = 0 }) => retryAfterMs));

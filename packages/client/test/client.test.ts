@@ -589,8 +589,9 @@ test('the errors of every library become errors of the gateway', () => {
   for (const error of [...ofLibraries, [one], [new GatewayError(one)], ...saved]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
-  const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });
+  const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }], requestId: 'a' });
   expect(gatewayErrors(two).map(({ path }) => path)).toEqual([one.path, ['b']]);
+  expect(gatewayErrors(two).map(({ requestId }) => requestId)).toEqual(['a', 'a']);
   for (const error of [lost, { networkError: lost, graphQLErrors: [] }, { fetchError: lost }]) {
     expect(gatewayErrors(error)).toEqual([lost]);
     expect(gatewayErrors(error)[0]).toBe(lost);
@@ -630,6 +631,9 @@ test('a list has the errors of several queries of a screen, as each library give
   const circular: unknown[] = [];
   circular.push({ errors: circular, message: 'Round.' });
   expect(gatewayErrors(circular)).toHaveLength(1);
+  const round = new Error('Round.');
+  round.cause = round;
+  expect(gatewayErrors(round)).toMatchObject([{ message: 'Round.', cause: round }]);
 });
 
 test('two builds of the package in one program are one: their errors, and the pauses that tests leave out', async () => {
@@ -660,14 +664,24 @@ test('a class that Babel compiled, as for React Native, can be constructed: it a
   expect(new TypeError('x')).not.toBeInstanceOf(GatewayError);
 });
 
-test('an error has its cause also in browsers whose `Error` ignores this option', async () => {
-  const contents =
-    "import { GatewayError } from './errors.ts'; found = new GatewayError({ message: 'x' }, { cause: 'y' }).cause";
-  const stdin = { contents, resolveDir: fileURLToPath(new URL('../src', import.meta.url)) };
-  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'iife', target: 'es2020' });
-  const before =
-    'globalThis.found = undefined; globalThis.Error = class extends Error { constructor(text) { super(text); } };';
-  expect(runInNewContext(`${before}${outputFiles[0]?.text}; found`)).toBe('y');
+test('an error has its cause also in browsers whose `Error` ignores this option, such as Safari 14', () => {
+  class OldError extends Error {
+    constructor(text: string) {
+      super(text);
+    }
+  }
+  Object.setPrototypeOf(GatewayError, OldError);
+  const errors = [new GatewayError({ message: 'x' }, { cause: 'y' }), new GatewayError({ message: 'x' })];
+  Object.setPrototypeOf(GatewayError, Error);
+  expect(errors.map((error) => ('cause' in error ? error.cause : 'none'))).toEqual(['y', 'none']);
+});
+
+test('of `extensions`, what has another type than the gateway sends is left out', () => {
+  const read = (extensions: Record<string, unknown>) => new GatewayError({ message: 'x', extensions });
+  const other = read({ code: 5, retryable: 'true', retryAfterMs: '5', outcome: 'DONE?', requestId: 7 });
+  expect(other).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', retryable: false });
+  expect([other.retryAfterMs, other.outcome, other.requestId]).toEqual(Array(3).fill(undefined));
+  expect([0, -1].map((retryAfterMs) => read({ retryAfterMs }).retryAfterMs)).toEqual([0, undefined]);
 });
 
 test('errorAt finds the error of a part by its path, or that of what contains it', () => {

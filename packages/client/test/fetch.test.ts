@@ -250,7 +250,10 @@ test.each([
   },
 );
 
-test.each([{ digest: '3620436700' }, { status: 'SERVICE_UNAVAILABLE' }])(
+test.each([
+  ...[{ digest: '3620436700' }, { digest: '2f9C' }],
+  ...['SERVICE_UNAVAILABLE', 503, 3021, 1302].map((status) => ({ status })),
+])(
   'a token function that throws an error with %j, as a server action of Next.js or Better Auth, is called again',
   async (more) => {
     const tokens = [Promise.reject(Object.assign(new Error('The login service failed.'), more)), valid];
