@@ -136,12 +136,59 @@ test.each([
   [429, { errors: [{ status: '429', title: 'Too Many Requests' }] }, 200],
   [503, { data: null, errors: [{ message: 'upstream connect error' }] }, 200],
   [502, { errors: [] }, 200],
+  [504, { data: '', errors: [{ message: 'Too late', extensions: { code: 'X' } }] }, 200],
+  [400, { errors: [{ message: 'Bad Request' }] }, 'responded with 400'],
   [403, { success: false, errors: [{ code: 1_020, message: 'Access denied' }] }, 'a firewall refused the request'],
 ])('JSON of an edge with the status %d is no response of the gateway: %j', async (status, body, expected) => {
   const own = createFetch({ token: 'one', fetch: after(Response.json(body, { status }), new Response('{"data":{}}')) });
   const found = await own(url, post(READ)).catch((error: unknown) => error);
   if (typeof expected === 'number') expect(found).toMatchObject({ status: expected });
   else expect(found).toMatchObject({ code: 'NO_RESPONSE', message: expect.stringContaining(expected) });
+});
+
+test('errors without a code are a response when the status is 200: another server of the application may send them', async () => {
+  const body = { errors: [{ message: 'Not now.' }] };
+  const response = await createFetch({ fetch: after(Response.json(body)) })(url, post(READ));
+  expect([response.status, await response.json()]).toEqual([200, body]);
+});
+
+test('a pause of 60 s is kept, a longer one is left to the caller', async () => {
+  testMode.on = true;
+  const busy = (seconds: string) => page(503, { 'retry-after': seconds });
+  for (const [seconds, left] of [
+    ['60', 0],
+    ['61', 1],
+  ] as const) {
+    const responses = [busy(seconds), Response.json({ data: { player: null } })];
+    await createFetch({ fetch: async () => responses.shift() ?? page(500) })(url, post(READ)).catch(() => undefined);
+    expect(responses).toHaveLength(left);
+  }
+});
+
+test('after an attempt whose outcome is unknown, the errors of an event say so, unless the last one knows that it was done', async () => {
+  const failed = (...all: object[]) =>
+    Response.json({ data: null, errors: all.map((extensions) => ({ message: 'No.', extensions })) });
+  const lost = [
+    { code: 'UPSTREAM_UNAVAILABLE', retryable: true },
+    { code: 'OVERLOADED', retryable: true, outcome: 'UNKNOWN' },
+  ];
+  const outcomeAfter = async (last: object) => {
+    const own = createFetch({ fetch: after(failed(...lost), failed(last)) });
+    return gatewayErrors(await (await own(url, post(TRACK))).json());
+  };
+  expect(await outcomeAfter({ code: 'UPSTREAM_REJECTED' })).toMatchObject([{ outcome: 'UNKNOWN', retryable: false }]);
+  expect(await outcomeAfter({ code: 'UPSTREAM_TIMEOUT', outcome: 'DONE' })).toMatchObject([{ outcome: 'DONE' }]);
+  const cause = new TypeError('connection refused');
+  const error = await rejection(createFetch({ attempts: 2, fetch: after(failed(...lost), cause) })(url, post(TRACK)));
+  expect(error).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN', cause });
+});
+
+test('the response is one of the platform, without the headers of the bytes that it was made of', async () => {
+  const headers = { 'content-encoding': 'gzip', 'content-length': '20', 'x-request-id': 'r1' };
+  const fetch = async () => new Response('{"data":{"player":null}}', { headers });
+  const response = await createFetch({ fetch })(url, post(READ));
+  expect(response).toBeInstanceOf(Response);
+  expect([...response.headers.keys()]).toEqual(['content-type', 'x-request-id']);
 });
 
 test('a number of attempts that is none, as of a variable that is not set, is one attempt', async () => {
@@ -285,7 +332,14 @@ test('with a `fetch` of the test alone, as in Jest with jsdom, which has no `Res
     const read = createFetch({ fetch: async () => given.clone() });
     const { ok, status, headers, ...response } = await read(url, post(READ));
     expect([ok, status, headers.get('content-type')]).toEqual([true, 200, 'application/json']);
-    expect(JSON.parse(await response.text())).toEqual({ data });
+    expect([JSON.parse(await response.text()), await response.json()]).toEqual([{ data }, { data }]);
+    for (const [status, isOk] of [
+      [299, true],
+      [300, false],
+    ] as const) {
+      const other = createFetch({ fetch: async () => Object({ status, text: async () => JSON.stringify({ data }) }) });
+      expect((await other(url, post(READ))).ok).toBe(isOk);
+    }
     const client = createClient({ url, fetch: async () => given.clone() });
     expect((await client.request(READ.query)).data).toEqual(data);
   } finally {
