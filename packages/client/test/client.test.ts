@@ -155,6 +155,32 @@ describe('watch', () => {
     expect(shown).toEqual(['UPSTREAM_UNAVAILABLE', 'FORBIDDEN']);
   });
 
+  test('shows what is there once, while the same part stays missing', async () => {
+    upstream.on('GET /coupon', { status: 500 });
+    const abort = new AbortController();
+    const shown: unknown[] = [];
+    const done = connect().watch(MobileScreenDocument, ME, ({ data }) => shown.push(data.player?.id), abort);
+    await until(() => sent.length === 3);
+    abort.abort();
+    await done;
+    expect(shown).toEqual(['p1']);
+  });
+
+  test('sends a read again whose response was lost', async () => {
+    lose(1);
+    const shown: unknown[] = [];
+    await connect().watch(MobileScreenDocument, ME, ({ data }) => shown.push(data.player?.id));
+    expect([shown, sent.length]).toEqual([['p1'], 2]);
+  });
+
+  test('rejects when its first read has no data, and does not ask on', async () => {
+    const extensions = { code: 'OVERLOADED', retryable: true };
+    const fetch = jest.fn(async () => Response.json({ errors: [{ message: 'Busy', extensions }] }));
+    const watching = connect({ fetch, attempts: 2 }).watch('{ me { id } }', {}, () => undefined);
+    expect(await rejection(watching)).toMatchObject(extensions);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
   test('resolves when its signal aborts, also when what draws it then throws', async () => {
     const abort = new AbortController();
     const draw = () => {
@@ -322,6 +348,11 @@ test('`__typename` of a whole operation, as a code generator adds it, is no data
   for (const text of [query, mutation])
     expect(await rejection(connect({ fetch, attempts: 2 }).request(text, OPEN_APP))).toMatchObject(extensions);
   expect(requests).toBe(4);
+});
+
+test('a client of persisted documents sends a text that has no hash', async () => {
+  const { data } = await connect({ persisted: true }).request<{ me: unknown }>('{ me { id } }');
+  expect(data).toEqual({ me: { id: 'p1' } });
 });
 
 test('a wrong URL is told with the status, after one request', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
+import { createSend } from '../src/fetch.ts';
 import { createClient, createFetch, GatewayError, gatewayErrors, heal, keepParts, type Token } from '../src/index.ts';
 import { pauseAfter, testMode } from '../src/retry.ts';
 import { pauseOf, skipPauses } from './pauses.ts';
@@ -494,7 +495,11 @@ test('a persisted document is sent by the id that the manifest has for its name'
     bodies.push(String(init?.body));
     return Response.json({ data: { player: null } });
   };
-  const persisted = { operations: [{ id: 'sha256:abc', name: 'Screen' }] };
+  const operations = ['abc', 'def'].map((id, index) => ({
+    id: `sha256:${id}`,
+    name: ['Screen', 'Other'][index] ?? '',
+  }));
+  const persisted = { operations: operations.reverse() };
   await createFetch({ fetch, persisted })(url, post({ ...READ, operationName: 'Screen' }));
   expect(JSON.parse(bodies[0] ?? '')).toEqual({
     documentId: 'sha256:abc',
@@ -504,11 +509,81 @@ test('a persisted document is sent by the id that the manifest has for its name'
   // villus sends no name.
   await createFetch({ fetch, persisted })(url, post(READ));
   expect(JSON.parse(bodies[1] ?? '')).toEqual({ documentId: 'sha256:abc', variables: { id: 'p1' } });
+  const spaced = { ...READ, query: READ.query.replace(' ', '  ') };
+  await createFetch({ fetch, persisted })(url, post(spaced));
+  expect(bodies.pop()).toBe(bodies[1]);
   // In front of the name can be a comment, or a fragment in the same line.
   const fragment = 'fragment Query on Player { id }';
   for (const before of ['# The query of the start page.\n', '"The mutation that is none." ', `${fragment} `])
     await createFetch({ fetch, persisted })(url, post({ ...READ, query: before + READ.query }));
   expect(bodies.slice(2)).toEqual([bodies[1], bodies[1], bodies[1]]);
+});
+
+test.each<[kind: string, type: string | undefined, isQuery: boolean | undefined, attempts: number]>([
+  ['the manifest calls a query', 'query', undefined, 2],
+  ['the library calls a query', undefined, true, 2],
+  ['the manifest calls a mutation', 'mutation', undefined, 1],
+  ['nobody knows', undefined, undefined, 1],
+])(
+  'without a response, the id of a document that %s is sent as often as this allows',
+  async (_, type, isQuery, attempts) => {
+    const bodies: unknown[] = [];
+    const fetch: typeof globalThis.fetch = async (_to, init) => {
+      bodies.push(JSON.parse(String(init?.body)));
+      throw new TypeError('Load failed');
+    };
+    const persisted = { operations: [{ id: 'abc', name: 'Screen', ...(type && { type }) }] };
+    const send = createSend({ attempts: 2, fetch, persisted });
+    const body = { operationName: 'Screen', variables: {} };
+    await rejection(send(url, post(body), isQuery, isQuery && 'urql'));
+    expect(bodies).toEqual(Array(attempts).fill({ ...body, documentId: isQuery ? 'urql' : 'abc' }));
+  },
+);
+
+test('events that are registered by their hashes are different events when hash, name or variables differ', async () => {
+  const keys: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (_to, init) => {
+    const { variables } = JSON.parse(String(init?.body));
+    keys.push([variables.input.events[0].name, variables.input.idempotencyKey]);
+    throw new TypeError('Load failed');
+  };
+  const own = createFetch({ attempts: 1, fetch });
+  const input = (name: string) => ({ input: { ...ME, events: [{ name }] } });
+  const byHash = (sha256Hash: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
+  const opened = { ...byHash('one'), variables: input('open_wallet') };
+  for (const body of [
+    opened,
+    { ...opened, ...byHash('two') },
+    { ...opened, operationName: 'Open' },
+    { ...opened, variables: input('close_wallet') },
+  ])
+    await rejection(own(url, post(body)));
+  expect(keys).toEqual([...Array(3).fill('open_wallet'), 'close_wallet'].map((name) => [name, expect.any(String)]));
+  expect(new Set(keys.map(String)).size).toBe(4);
+});
+
+test('an operation can have extensions of another kind', async () => {
+  expect((await createFetch({ token: valid })(url, post({ ...READ, extensions: { trace: 'a' } }))).status).toBe(200);
+});
+
+test.each<[string, () => Parameters<typeof fetch>]>([
+  [
+    'a GET with the type of JSON',
+    () => [`${url}?query=%7Bme%7Bid%7D%7D`, { headers: { 'content-type': 'application/json' } }],
+  ],
+  [
+    'a `Request` of another type',
+    () => [new Request(url, { ...post(READ), headers: { 'content-type': 'text/plain' } })],
+  ],
+  ['a `Request` without a type', () => [new Request(url, { method: 'POST', body: new Uint8Array(3) })]],
+])('%s is no operation: it is sent once, as it is', async (_, request) => {
+  let requests = 0;
+  const fetch = async () => {
+    requests += 1;
+    return page(503);
+  };
+  expect((await createFetch({ fetch })(...request())).status).toBe(503);
+  expect(requests).toBe(1);
 });
 
 test('clients that failed together do not come back together: each pause has a random share', async () => {
@@ -750,11 +825,11 @@ test('an event that is made long after another was lost is another event, also w
       throw new TypeError('Load failed');
     },
   });
-  for (const now of [7_200_000, 7_190_000, 3_600_000]) {
+  for (const now of [7_200_000, 7_260_000, 7_250_000, 3_600_000]) {
     jest.setSystemTime(now);
     await rejection(own(url, post(TRACK)));
   }
-  expect(keys.map((key) => keys.indexOf(key))).toEqual([0, 0, 2]);
+  expect(keys.map((key) => keys.indexOf(key))).toEqual([0, 0, 0, 3]);
 });
 
 test('two equal events that are lost at the same time keep a key each', async () => {
