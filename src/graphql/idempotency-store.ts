@@ -119,7 +119,7 @@ redis.call('DEL', KEYS[1])
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 
-/** For how many keys changes wait for Redis to take them, and how often one of them is sent again, in milliseconds. */
+/** For how many keys changes wait for Redis, at most half of them after claims, and how often one is sent again, in milliseconds. */
 const MAX_LATE = 10_000;
 const SEND_AGAIN_MS = 1_000;
 
@@ -175,9 +175,9 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
       const known = late.get(key.key)?.changes.at(-1)?.entry;
       if (known !== undefined) return { entry: known, ageMs: 0 };
       const mayArrive = redis.status === 'ready';
-      // Otherwise each claim of a client that repeats the key without a pause would add a change.
+      // Otherwise each claim of a client that repeats the key would add a change, and claims of many keys would evict outcomes.
       await sendAgain(key.key);
-      if (late.has(key.key)) throw new Error('Redis does not take earlier changes of this key.');
+      if (late.has(key.key) || late.size >= MAX_LATE / 2) throw new Error('Redis does not take earlier changes.');
       try {
         const found = await run(CLAIM, key, claim);
         if (!Array.isArray(found)) return undefined;

@@ -468,6 +468,32 @@ describe('keys in memory', () => {
     expect(await client.get('key:order-9')).toBe('last');
   });
 
+  test('while Redis hangs, 24,000 claims of other keys do not replace an outcome that it did not take', async () => {
+    const own = await startRedis();
+    const client = new Redis(own.port);
+    atEnd(() => client.disconnect());
+    const store = createRedisStore(client, createRedisTimeout(20, 0));
+    const order = { key: 'order-10', caller: 'till', max: 100_000 };
+    expect(await store.claim(order, 'claim')).toBeUndefined();
+    own.hang();
+    await store.replace(order, 'DONE');
+    // As many at once as there can be requests in flight.
+    for (let n = 0; n < 24_000; n += 1_000) {
+      const keys = Array.from({ length: 1_000 }, (_, index) => ({ ...order, key: `order-of-others-${n + index}` }));
+      await Promise.allSettled(keys.map((key) => store.claim(key, 'claim')));
+      await sleep(20);
+    }
+    expect(await store.claim(order, 'repetition')).toEqual({ entry: 'DONE', ageMs: 0 });
+    own.resume();
+    await until(async () => (await client.get('key:order-10')) === 'DONE');
+    await until(() =>
+      store.claim({ ...order, key: 'order-11' }, 'claim').then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
   test('an event whose claim got no answer before the connection closed is sent when it is repeated', async () => {
     const proxy = await startProxy(redis.port);
     const gateway = await start(env(proxy.host));
