@@ -125,12 +125,12 @@ const SEND_AGAIN_MS = 1_000;
 
 /** A command that Redis has not taken. `entry` is the outcome that it stores; until then this process responds with it. */
 type Change = { send(): Promise<unknown>; entry?: string };
-/** The changes of one key in their order; `sending` while they are sent again. */
+/** The changes of one key in their order; `sending` while they are sent. */
 type Late = { changes: Change[]; sending?: Promise<void> | undefined };
 
 /** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */
 export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): IdempotencyStore {
-  /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
+  /** What Redis has not taken, by key: it is being sent, the connection was lost, its memory was full, or it was a replica. */
   const late = new LRUCache<string, Late>({ max: MAX_LATE, ttl: KEPT_MS });
   let isScheduled = false;
   const run = (script: string, { key, caller, max }: IdempotencyKey, entry: string) =>
@@ -139,15 +139,14 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
     if (!isScheduled) setTimeout(sendOldest, SEND_AGAIN_MS).unref();
     isScheduled = true;
   };
-  const sendNow = (key: string, change: Change): Promise<unknown> =>
-    change.send().catch(() => {
-      const one = late.get(key) ?? { changes: [] };
-      one.changes.push(change);
-      late.set(key, one);
-      sendLater();
-    });
-  /** Sends the changes of a key again, until Redis does not take one. Never rejects. */
-  function sendAgain(key: string): Promise<void> | undefined {
+  const sendNow = async (key: string, change: Change) => {
+    const one = late.get(key) ?? { changes: [] };
+    one.changes.push(change);
+    late.set(key, one);
+    await sendChanges(key);
+  };
+  /** Sends the changes of a key, until Redis does not take one. Never rejects. */
+  function sendChanges(key: string): Promise<void> | undefined {
     const one = late.get(key);
     if (!one) return undefined;
     const sendAll = async () => {
@@ -160,23 +159,23 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
     one.sending ??= sendAll().catch(sendLater).finally(ended);
     return one.sending;
   }
-  const sendAllAgain = () => Promise.all([...late.keys()].map(sendAgain));
+  const sendAllChanges = () => Promise.all([...late.keys()].map(sendChanges));
   /** Sends the changes of one key. If Redis takes them, those of the others are sent too. */
   async function sendOldest(): Promise<void> {
     isScheduled = false;
     const [key = ''] = late.rkeys();
-    await sendAgain(key);
-    if (!late.has(key)) await sendAllAgain();
+    await sendChanges(key);
+    if (!late.has(key)) await sendAllChanges();
   }
   const release = (key: IdempotencyKey, entry: string) => sendNow(key.key, { send: () => run(RELEASE, key, entry) });
-  redis.on('ready', sendAllAgain);
+  redis.on('ready', sendAllChanges);
   return {
     async claim(key, claim) {
       const known = late.get(key.key)?.changes.at(-1)?.entry;
       if (known !== undefined) return { entry: known, ageMs: 0 };
       const mayArrive = redis.status === 'ready';
       // Otherwise each claim of a client that repeats the key would add a change, and claims of many keys would evict outcomes.
-      await sendAgain(key.key);
+      await sendChanges(key.key);
       if (late.has(key.key) || late.size >= MAX_LATE / 2) throw new Error('Redis does not take earlier changes.');
       try {
         const found = await run(CLAIM, key, claim);
@@ -194,8 +193,8 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
     },
     release,
     async finish() {
-      await sendAllAgain();
-      for (let left = 2; late.size > 0 && left > 0; left -= 1) await sleep(SEND_AGAIN_MS).then(sendAllAgain);
+      await sendAllChanges();
+      for (let left = 2; late.size > 0 && left > 0; left -= 1) await sleep(SEND_AGAIN_MS).then(sendAllChanges);
     },
   };
 }

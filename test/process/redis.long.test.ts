@@ -256,6 +256,22 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     expect(upstream.calls()).toEqual(['POST /integrations/event']);
   });
 
+  test('events that a gateway refused because Redis hung are sent by another one, also if the first was stopped', async () => {
+    const { redis, gateway } = await startBoth();
+    const other = await start({ REDIS_URL: redis.url });
+    // More than Redis reads at once: it drops what it has not read when it cannot respond, because the gateway has ended.
+    const keys = Array.from({ length: 40 }, (_, index) => `refused-${index}`);
+    await Promise.all([gateway, other].map((one) => track(one, 'first')));
+    redis.hang();
+    for (const { errors } of await Promise.all(keys.map((key) => track(gateway, key))))
+      expect(errors).toMatchObject([{ extensions: { outcome: 'NOT_DONE', retryable: true } }]);
+    gateway.child.kill('SIGTERM');
+    setTimeout(redis.resume, 500);
+    expect(await gateway.ended).toEqual({ code: 0, signal: null });
+    await until(async () => (await track(other, 'after')).codes.length === 0);
+    for (const { codes } of await Promise.all(keys.map((key) => track(other, key)))) expect(codes).toEqual([]);
+  });
+
   test.each([5, 45, 80])('a Redis that is %i ms away refuses no event and counts as reachable', async (ms) => {
     const redis = await startRedis();
     const proxy = await startProxy(redis.port);
