@@ -52,7 +52,7 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
   return async (url, init, progress = {}) => {
     const given: Partial<Request> = Object(url);
     const address = addressOf(url);
-    const wrong = () => notSent(`"${address}" is no absolute URL.`);
+    const wrong = (cause?: unknown) => notSent(`fetch cannot read "${address}" as an absolute URL.`, undefined, cause);
     // `localhost:4000/graphql` has a scheme, but no host; `fetch` takes no other scheme, and no password. On a server there is no page
     // that an address is relative to, but a framework's own `fetch` can know one.
     const hasScheme = /^[^/?#]+:/.test(address);
@@ -94,8 +94,9 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
       const sent = (async () =>
         fetch(given.clone?.() ?? url, { ...init, headers: { ...headers }, redirect: 'manual' }))();
       const response = await sent.catch((error: unknown) => {
-        // Every runtime's error for an address that it cannot read has the word URL. Those of lost connections have "url" or "NSURL…".
-        throw /\bURLs?\b/.test(Object(error).message) ? wrong() : error;
+        // Every runtime's error for an address that it cannot read has the word URL, also for a `Request` of another library. Those of
+        // lost connections have "url", "NSURL…" or, in happy-dom, `with URL "…"`.
+        throw /\bURLs?\b(?! "http)/.test(Object(error).message) ? wrong(error) : error;
       });
       if (response.status !== 401 || typeof token !== 'function' || isStream || isRepeated) return response;
       progress.isRejected = true;

@@ -439,10 +439,18 @@ test('an address that a polyfill of `fetch` refuses, as node-fetch does, fails a
   expect([error.retryable, polyfill.mock.calls.length]).toEqual([false, 1]);
 });
 
+test('a `Request` that the `fetch` of another library cannot read fails at once, and the cause says so', async () => {
+  const other = jest.fn(async () => Promise.reject(new TypeError('Failed to parse URL from [object Request]')));
+  const error = await rejection(createFetch({ fetch: other })(new Request(url, post(READ))));
+  expect(error).toMatchObject({ retryable: false, cause: { message: expect.stringContaining('[object Request]') } });
+  expect(other.mock.calls).toHaveLength(1);
+});
+
 test.each([
   'Unable to connect. Is the computer able to access the url?',
   'error sending request for url (https://gateway.example/)',
   'The operation could not be completed. (NSURLErrorDomain error -1005.)',
+  'Failed to execute "fetch()" on "Window" with URL "http://127.0.0.1:4000/graphql": connect ECONNREFUSED 127.0.0.1:4000',
 ])('a lost connection is no wrong address: %s', async (message) => {
   const fetch = after(new TypeError(message));
   expect((await createFetch({ fetch, token: valid })(url, post(READ))).status).toBe(200);
