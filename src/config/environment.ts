@@ -22,6 +22,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   const given: NodeJS.ProcessEnv = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
   );
+  // The SDK of OpenTelemetry reads them itself, with that white space.
+  for (const name of Object.keys(env)) if (name.startsWith('OTEL_')) env[name] = given[name] ?? '';
   // Kubernetes sets it so for a service with the name `management`.
   if (given['MANAGEMENT_PORT']?.startsWith('tcp://')) given['MANAGEMENT_PORT'] = undefined;
   // As curl, and the platforms that set them in both forms.

@@ -35,9 +35,7 @@ export const VARIABLES = z.object({
     .whole(1, 86_400)
     .default(60)
     .describe('age at which the connections to an endpoint are replaced'),
-  REST_CA_FILE: f.certificates
-    .optional()
-    .describe('PEM: the certificates that are trusted, in place of the public ones'),
+  REST_CA_FILE: f.certificates.optional().describe('PEM: trusted certificates, in place of the public ones'),
   REST_CLIENT_CERT_FILE: f.certificates.optional().describe('PEM: the client certificate, with its chain'),
   REST_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: the key of `REST_CLIENT_CERT_FILE`'),
   HTTPS_PROXY: f.proxy.optional().describe('proxy for `https:` to the REST service, the key server and the collector'),

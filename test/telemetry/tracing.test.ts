@@ -171,16 +171,20 @@ test('a trace that its client does not record is not recorded, but passed on', a
   expect(upstream.requests[0]?.headers['traceparent']).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[\da-f]{16}-00$/);
 });
 
-test('the SDK’s own variables apply: sampler, resource attributes, headers', async () => {
-  const OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=test,service.name=edge';
-  await sendTraced({ OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=shop%201', OTEL_RESOURCE_ATTRIBUTES });
+test('the SDK’s own variables apply, without the white space around them: sampler, resource attributes, headers', async () => {
+  const OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=test,service.name=other';
+  await sendTraced({
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/\n`, OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=shop%201' },
+    ...{ OTEL_SERVICE_NAME: 'edge\r\n', OTEL_RESOURCE_ATTRIBUTES },
+  });
+  expect(collector.bodies[0]).toMatch(/^POST \/v1\/traces /);
   expect(collector.headers[0]?.['x-tenant']).toBe('shop 1');
   const attributes = Object.entries({ 'deployment.environment.name': 'test', 'service.name': 'edge' });
   expect(collector.resources()[0].resource.attributes).toEqual(
     expect.arrayContaining(attributes.map(([key, stringValue]) => ({ key, value: { stringValue } }))),
   );
   const sent = collector.bodies.length;
-  await sendTraced({ OTEL_TRACES_SAMPLER: 'always_off' });
+  await sendTraced({ OTEL_TRACES_SAMPLER: 'always_off\n' });
   expect(collector.bodies).toHaveLength(sent);
 });
 
