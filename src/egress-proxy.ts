@@ -35,9 +35,6 @@ function isInRange(host: string, range: string): boolean {
   return first.kind() === address.kind() && address.match(first, bits);
 }
 
-/** The code of an error: the certificate is that of another host. */
-export const CERTIFICATE_OF_OTHER = 'ERR_TLS_CERT_ALTNAME_INVALID';
-
 /**
  * Returns what connects through a proxy, by CONNECT. Not undici's `ProxyAgent`: its Pools are those of an `Agent`, which forgets
  * some of them while they have requests, and when it is closed, no tunnel is opened for the requests that it still has. It also
@@ -84,13 +81,15 @@ export function tunnelConnector(
 }
 
 /**
- * Errors of the proxy that undici would take for those of a connection to the service: it would connect again at once, without end,
- * thousands of times a second.
+ * An error of the proxy itself, in words that tell it from one of the service. For some codes undici would also connect again at
+ * once, without end, thousands of times a second.
  */
 function errorOfProxy(cause: NodeJS.ErrnoException): Error {
-  if (cause.code === CERTIFICATE_OF_OTHER) return new Error('The proxy has the certificate of another host', { cause });
   // The proxy closed the connection instead of answering.
-  return /SOCKET|HEADERS/.test(`${cause.code}`) ? new Error('Proxy response (nothing)', { cause }) : cause;
+  if (/SOCKET|HEADERS/.test(`${cause.code}`)) return new Error('Proxy response (nothing)', { cause });
+  // Only the codes of TLS, except EPROTO, have an underscore.
+  const isOfTls = /^(?!UND_|EAI_)\w+_|^EPROTO/.test(`${cause.code}`);
+  return isOfTls ? new Error(`Proxy response (with the TLS error ${cause.code})`, { cause }) : cause;
 }
 
 /**

@@ -11,10 +11,7 @@ const BY_CAUSE: [RegExp, string][] = [
   [/^E(?:HOST|NET)UNREACH|^EACCES|^EINVAL|^EPERM/, 'REST_BASE_URL: no route leads there; check firewalls and routes'],
   [/CERT_HAS_EXPIRED|NOT_YET_VALID/, 'REST_BASE_URL: its certificate is not valid today; renew it, or set the clock'],
   [/ALTNAME/, 'REST_BASE_URL: the certificate is for another host; use the name that is in it'],
-  [
-    /SELF_SIGNED|VERIFY|ISSUER/,
-    'REST_CA_FILE: the certificate is of an authority that is not trusted, or that the service must send with it; name its file',
-  ],
+  [/SELF_SIGNED|VERIFY|ISSUER/, 'REST_CA_FILE: must name the authority of the certificate, or its chain is missing'],
   [TLS_REFUSAL, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
   [/HANDSHAKE|RECOGNIZED/, 'REST_BASE_URL: the service refuses host name or ciphers, or wants a REST_CLIENT_CERT_FILE'],
   [/APPLICATION_PROTOCOL/, 'REST_BASE_URL: the service speaks HTTP/2 alone there; it must accept HTTP/1.1'],
@@ -38,17 +35,20 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
   const [, host, port] = /([^/@:]+)(?::(\d+))?\/?$/.exec(through ?? '') ?? [];
   const name = isHttps && proxy?.https !== proxy?.http ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const [, advice] = BY_CAUSE.find(([pattern]) => pattern.test(cause.code)) ?? [];
-  if (through && (cause.hostname === host || String(cause.port) === port))
+  // Of a name with several addresses, each has an error.
+  const way = cause.errors?.[0] ?? cause;
+  if (through && (way.hostname === host || String(way.port) === port))
     return `${name}: the proxy cannot be reached (${cause.code}); check its address, or add the host to NO_PROXY`;
   if (/egress proxy responded 5/.test(message))
     return `REST_BASE_URL: ${message}: it does not reach that host; check host and port`;
+  if (message.includes('the TLS error'))
+    return `${name}: ${message}; begin it with http:// if the proxy has no TLS, or name its authority in NODE_EXTRA_CA_CERTS`;
   if (message.includes('egress proxy')) return `${name}: ${message}; check its user, its password and what it allows`;
   if (advice) return `${advice} (${cause.code})`;
   if (isHttps && status === 400 && error.serviceCode === undefined)
     return `REST_BASE_URL: the service responds with 400 and without a code; ${WANTS_CERTIFICATE}`;
-  if (status === undefined && error.code !== 'UPSTREAM_INVALID_RESPONSE')
-    return `REST_BASE_URL: ${withoutResponse(error, isHttps)}`;
-  return `REST_BASE_URL: ${withStatus(error)}`;
+  const hasNone = status === undefined && error.code !== 'UPSTREAM_INVALID_RESPONSE';
+  return `REST_BASE_URL: ${hasNone ? withoutResponse(error, isHttps) : withStatus(error)}`;
 }
 
 function withoutResponse(error: UpstreamError, isHttps: boolean): string {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
-import { CERTIFICATE_OF_OTHER, proxyFor, tunnelConnector } from '../egress-proxy.ts';
+import { proxyFor, tunnelConnector } from '../egress-proxy.ts';
 import { createLookup } from './lookup.ts';
 import { isTlsRefusal } from './upstream-error.ts';
 
@@ -151,7 +151,7 @@ function keepingClients(pool: Pool): Pool {
   const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
   return pool.on('connectionError', (origin, clients, error) => {
-    if (!('code' in error) || error.code !== CERTIFICATE_OF_OTHER) return;
+    if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return;
     remove?.(origin, clients, error);
     // undici still counts its request, so the Pool could never be closed.
     for (const client of clients) if (client !== pool) void client.destroy(error);

@@ -63,7 +63,7 @@ export function errorOf(endpoint: Endpoint, cause: Error, isSent = false): Upstr
   if (cause instanceof UpstreamError) return cause;
   const code = 'code' in cause && cause.code;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return timedOut(endpoint, cause);
-  const [, refusal] = /^Proxy response \(([\w ]+)\)/.exec(cause.message) ?? [];
+  const [, refusal] = /^Proxy response \(([\w/ ]+)\)/.exec(cause.message) ?? [];
   const skipped = code === 'UND_ERR_DESTROYED' && !isSent;
   const problem = refusal ? `the egress proxy responded ${refusal}` : 'the connection failed';
   // A proxy that says nothing has used the time of the call, as a connection that does not open.

@@ -305,7 +305,9 @@ function createAuthority(authority = 'Own authority') {
     const misled = await startProcess({ ...foreign, REST_BASE_URL: 'http://rewards.example' });
     expect((await post(misled.url, read)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
     const line = await misled.logged(({ msg }) => msg === 'upstream call failed');
-    expect(JSON.stringify(line)).toContain('The proxy has the certificate of another host');
+    expect(JSON.stringify(line)).toContain(
+      'the egress proxy responded with the TLS error ERR_TLS_CERT_ALTNAME_INVALID',
+    );
     expect(new Set(proxy.seen)).toEqual(
       new Set(['CONNECT rewards.example:443', 'CONNECT other.example:443', 'CONNECT rewards.example:80']),
     );

@@ -11,7 +11,7 @@ import { Redis } from 'ioredis';
 import { loadConfig } from '../../src/config/config.ts';
 import { probe as findProblems } from '../../src/process/probe.ts';
 import { atEnd, newFolder } from '../kit/at-end.ts';
-import { startProcess } from '../kit/process.ts';
+import { spawnProcess, startProcess } from '../kit/process.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { startReference } from '../kit/reference.ts';
 import { startProxyOf } from '../kit/tcp-proxy.ts';
@@ -459,6 +459,41 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
   expect(unknown.lines).toEqual([expect.stringMatching(/^REDIS_CA_FILE: .*not trusted \(self.signed certificate\b/)]);
   const other = await problemsOf({ ...GOOD, REDIS_URL, REDIS_CA_FILE: join(folder, 'cert.pem') });
   expect(other).toEqual([expect.stringMatching(/^REDIS_URL: its certificate is for another host/)]);
+});
+
+(hasOpenssl ? test : test.skip).each([
+  ['is of an unknown authority', 'IP:127.0.0.1', /SELF_SIGNED/],
+  ['is missing, because it has no TLS,', '', /WRONG_VERSION|EPROTO|PACKET_LENGTH/],
+])('openssl: an egress proxy whose certificate %s is named, and not the REST service', async (_, names, code) => {
+  const server = names === '' ? createServer() : createTlsSocketServer(certificateFor(names).tls);
+  const env = { REST_BASE_URL: 'https://rewards.invalid', HTTPS_PROXY: `https://${await listen(server)}` };
+  const [line, ...others] = await problemsOf(env);
+  expect([line, others]).toEqual([expect.stringMatching(/^HTTPS_PROXY: .*http:\/\/ .*NODE_EXTRA_CA_CERTS$/), []]);
+  expect(line).toMatch(code);
+});
+
+(hasOpenssl ? test : test.skip)(
+  'openssl: a key server of an unknown authority, and the setting for it, are named',
+  async () => {
+    const JWT_JWKS_URL = `https://${await listen(createTlsSocketServer(certificateFor('IP:127.0.0.1').tls))}`;
+    const problems = await problemsOf({ ...GOOD, JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'a', JWT_JWKS_URL });
+    expect(problems).toEqual([expect.stringMatching(/^JWT_JWKS_URL: .*self.signed .*NODE_EXTRA_CA_CERTS/)]);
+  },
+);
+
+/** A name with two addresses, where nothing listens. */
+const TWO_ADDRESSES = `import dns from 'node:dns';
+  import { syncBuiltinESMExports } from 'node:module';
+  const all = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  dns.lookup = (_name, _options, done) => done(null, all);
+  syncBuiltinESMExports();`;
+
+test('an egress proxy with two addresses, of which none responds, is named, and not the REST service', async () => {
+  const env = { REST_BASE_URL: 'https://rewards.invalid', HTTPS_PROXY: 'http://proxy.invalid:1' };
+  const options = ['--import', `data:text/javascript,${encodeURIComponent(TWO_ADDRESSES)}`];
+  const { ended, output } = spawnProcess(env, options, undefined, undefined, ['--probe']);
+  expect((await ended).code).toBe(1);
+  expect(output()).toContain('HTTPS_PROXY: the proxy cannot be reached (ECONNREFUSED)');
 });
 
 (hasOpenssl ? test : test.skip)(
