@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 206,
   'persisted-operations': 301,
   process: 923,
-  rest: 2082,
+  rest: 2081,
   telemetry: 548,
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
+import { parseDateTime } from '../../src/rest/decode/dates.ts';
 import { checkPlayer, decodePlayer } from '../../src/rest/decode/player.ts';
 import * as properties from '../../src/rest/decode/properties.ts';
 import { decodeReferrals } from '../../src/rest/decode/referral.ts';
@@ -84,6 +85,39 @@ test.each<[Decoder, warning: string, values: unknown[]]>([
   expect(decoded).toEqual(values.map(() => [undefined, `${warning} m`]));
 });
 
+test('of a date-time in the usual form, each moment that exists is decoded as it is, and no other', () => {
+  const texts = (length: number) => Array.from({ length }, (_, index) => String(index).padStart(2, '0'));
+  const days = texts(15).flatMap((month) => texts(34).map((day) => `${month}-${day}T10:20:30.000Z`));
+  const times = ['23:59', '24:01', '25:00', '10:60', '19:59', '20:00'].map((time) => `06-15T${time}:30.000Z`);
+  const seconds = ['59.999', '60.000', '00.0'].map((second) => `06-15T10:20:${second}Z`);
+  for (const year of ['2023', '2024', '2000', '1900']) {
+    for (const rest of [...days, ...times]) {
+      const text = `${year}-${rest}`;
+      const moment = new Date(text);
+      const exists = !Number.isNaN(moment.getTime()) && moment.toISOString() === text;
+      expect([text, parseDateTime(text)]).toEqual([text, exists ? text : undefined]);
+    }
+  }
+  expect(seconds.map((rest) => parseDateTime(`2024-${rest}`))).toEqual([
+    '2024-06-15T10:20:59.999Z',
+    undefined,
+    '2024-06-15T10:20:00.000Z',
+  ]);
+  const usual = '2024-12-29T23:59:59.123Z';
+  for (let at = 0; at < usual.length; at += 1) {
+    const text = `${usual.slice(0, at)}x${usual.slice(at + 1)}`;
+    expect([text, parseDateTime(text)]).toEqual([text, undefined]);
+  }
+  for (const text of [`x${usual}`, `1${usual}`, `${usual}x`, '2-12-29T23:59:59.123Z', 'abcd-12-29T23:59:59.123Z'])
+    expect([text, parseDateTime(text)]).toEqual([text, undefined]);
+});
+
+test('a date-time can have white space around it, a long fraction, and a zone, in at most 70 characters', () => {
+  const inZone = (length: number) => `2025-05-01T10:00Z[${'z'.repeat(length - 19)}]`;
+  expect([70, 71].map((length) => parseDateTime(inZone(length)))).toEqual(['2025-05-01T10:00:00.000Z', undefined]);
+  expect(parseDateTime(` 2025-05-01T10:00:00.${'9'.repeat(30)} `)).toBe('2025-05-01T10:00:00.999Z');
+});
+
 describe('a player', () => {
   const player = (body: Body) => withWarnings((warn) => decodePlayer(body, 'p1', warn));
   const ofAttributes = (playerAttributes: Body) => {
@@ -116,7 +150,17 @@ describe('a player', () => {
     expect(ofAttributes({ tags: [] })).toMatchObject({ tags: [], warnings: [] });
   });
 
-  test('has tags from a text or a list', () => {
+  test('has the link alone when only that is wanted, and no link when it is not', () => {
+    const read = (wanted: string, referralLink: string) =>
+      withWarnings((warn) => decodePlayer({ referralLink }, 'p1', warn, new Set([wanted])));
+    const link = 'https://r.example/1';
+    expect(read('referralLink', link)).toMatchObject([{ referralLink: link }]);
+    expect(read('email', 'no link')).toEqual([{ id: 'p1', playerUniqueId: 'p1' }]);
+    expect(read('referralLink', 'no link')).toEqual([expect.anything(), 'bad-url player.referralLink']);
+  });
+
+  test('has tags from a text, a number or a list', () => {
+    expect(ofAttributes({ tags: 7 })).toMatchObject({ tags: ['7'], warnings: [] });
     expect(ofAttributes({ tags: 'a, b ,,c,' })).toMatchObject({ tags: ['a', 'b', 'c'], warnings: [] });
     expect(ofAttributes({ tags: ['a', ' b ', 3] })).toMatchObject({ tags: ['a', 'b', '3'], warnings: [] });
     expect(ofAttributes({ tags: { 1: 'new', 4: 'loyal' } })).toMatchObject({ tags: ['new', 'loyal'], warnings: [] });
@@ -156,8 +200,9 @@ describe('a player', () => {
     const longer = ofAttributes({ custom: { ...others, x: `${x}x`, y: 1 } });
     expect(longer).toEqual({ custom: { ...others, y: 1 }, warnings: ['too-long playerAttributes.custom'] });
     const nulls = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`n${index}`, null]));
-    const most = ofAttributes({ custom: { ...nulls, last: 1 } });
-    expect(most).toEqual({ custom: {}, warnings: ['too-long playerAttributes.custom'] });
+    expect(ofAttributes({ custom: nulls })).toEqual({ custom: {}, warnings: [] });
+    const more = ofAttributes({ custom: { ...nulls, last: 1 } });
+    expect(more).toEqual({ custom: {}, warnings: ['too-long playerAttributes.custom'] });
   });
 
   test.each<[id: string, accepted: unknown[], refused: unknown[]]>([

@@ -32,11 +32,10 @@ function parse(text: string): { day: string; utc: string | undefined } | undefin
   if (!found) return undefined;
   const [, year, month, date, hour = '00', minute = '00', second = '00', fraction = '', offset, minutes = '00'] = found;
   const day = `${year}-${month}-${date}`;
-  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const zone = offset === undefined ? 'Z' : `${offset}:${minutes}`;
   // JavaScript parses February 30 as March 2.
   if (!isoOf(`${day}T00:00:00.000Z`)?.startsWith(day)) return undefined;
-  const utc = isoOf(`${day}T${hour}:${minute}:${second}.${milliseconds}${zone}`);
+  const utc = isoOf(`${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0')}${zone}`);
   return utc === undefined ? undefined : { day, utc: utc.length === 24 ? utc : undefined };
 }
 
