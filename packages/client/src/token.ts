@@ -95,8 +95,8 @@ export function authorizedFetch(options: AuthorizationOptions & Sending): Author
         fetch(given.clone?.() ?? url, { ...init, headers: { ...headers }, redirect: 'manual' }))();
       const response = await sent.catch((error: unknown) => {
         // Every runtime's error for an address that it cannot read has the word URL, also for a `Request` of another library. Those of
-        // lost connections have "url", "NSURL…" or, in happy-dom, `with URL "…"`.
-        throw /\bURLs?\b(?! "http)/.test(Object(error).message) ? wrong(error) : error;
+        // lost connections have "url", "NSURL…" or, in happy-dom, `with URL "…": `.
+        throw /\bURLs?\b(?! "[^"]*": )/.test(Object(error).message) ? wrong(error) : error;
       });
       if (response.status !== 401 || typeof token !== 'function' || isStream || isRepeated) return response;
       progress.isRejected = true;

@@ -433,11 +433,17 @@ test('an address with a user is given to no `fetch`, which could send the user t
   expect([error.retryable, asked.mock.calls.length]).toEqual([false, 0]);
 });
 
-test('an address that a polyfill of `fetch` refuses, as node-fetch does, fails at once', async () => {
-  const polyfill = jest.fn(async () => Promise.reject(new TypeError('Only absolute URLs are supported')));
-  const error = await rejection(createFetch({ fetch: polyfill })('/graphql', post(READ)));
-  expect([error.retryable, polyfill.mock.calls.length]).toEqual([false, 1]);
-});
+test.each([
+  'Only absolute URLs are supported',
+  'Failed to construct \'Request\': Invalid URL "http://host:99999/graphql" on document location "http://localhost/"',
+])(
+  'an address that a polyfill of `fetch` refuses, as node-fetch and happy-dom do, fails at once: %s',
+  async (message) => {
+    const polyfill = jest.fn(async () => Promise.reject(new TypeError(message)));
+    const error = await rejection(createFetch({ fetch: polyfill })('/graphql', post(READ)));
+    expect([error.retryable, polyfill.mock.calls.length]).toEqual([false, 1]);
+  },
+);
 
 test('a `Request` that the `fetch` of another library cannot read fails at once, and the cause says so', async () => {
   const other = jest.fn(async () => Promise.reject(new TypeError('Failed to parse URL from [object Request]')));
