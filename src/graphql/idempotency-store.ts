@@ -17,8 +17,8 @@ export type Found = { entry: string; ageMs: number } | { retryAfterMs: number };
 /** Keeps entries of keys for 24 hours. Each is small: a hash of the input and a state. A key is never evicted earlier. */
 export interface IdempotencyStore {
   /**
-   * Stores the entry of a new key and resolves to undefined, or to what was found. Rejects when the store does not answer; then it
-   * releases the key, which may have been stored.
+   * Stores the entry of a new key and resolves to undefined, or to what was found. Rejects when the store does not answer, or not
+   * to earlier changes; a key that may have been stored is released.
    */
   claim(key: IdempotencyKey, entry: string): Promise<Found | undefined>;
   /** Replaces the entry of a claimed key; later, when the store does not take it now. Never rejects. */
@@ -119,7 +119,7 @@ redis.call('DEL', KEYS[1])
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 
-/** For how many keys changes wait for Redis, at most half of them after claims, and how often one is sent again, in milliseconds. */
+/** How many keys may wait for Redis: at half of them new claims are refused, so that outcomes have room. And how often one is sent again, in ms. */
 const MAX_LATE = 10_000;
 const SEND_AGAIN_MS = 1_000;
 
@@ -131,7 +131,7 @@ type Late = { changes: Change[]; sending?: Promise<void> | undefined };
 /** Keys in Redis, for all replicas. `withLongTimeout` rejects after `REDIS_TIMEOUT_MS`. */
 export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['withTimeout']): IdempotencyStore {
   /** What Redis has not taken, by key: it is being sent, the connection was lost, its memory was full, or it was a replica. */
-  const late = new LRUCache<string, Late>({ max: MAX_LATE, ttl: KEPT_MS });
+  const late = new LRUCache<string, Late>({ max: MAX_LATE });
   let isScheduled = false;
   const run = (script: string, { key, caller, max }: IdempotencyKey, entry: string) =>
     withLongTimeout(() => redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max));
@@ -171,7 +171,7 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
   redis.on('ready', sendAllChanges);
   return {
     async claim(key, claim) {
-      const known = late.get(key.key)?.changes.at(-1)?.entry;
+      const known = late.get(key.key)?.changes.findLast((change) => change.entry !== undefined)?.entry;
       if (known !== undefined) return { entry: known, ageMs: 0 };
       const mayArrive = redis.status === 'ready';
       // Otherwise each claim of a client that repeats the key would add a change, and claims of many keys would evict outcomes.

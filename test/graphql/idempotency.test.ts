@@ -468,6 +468,22 @@ describe('keys in memory', () => {
     expect(await client.get('key:order-9')).toBe('last');
   });
 
+  test('while Redis hangs, a repetition that got no answer does not hide the outcome that came after it', async () => {
+    const own = await startRedis();
+    const client = new Redis(own.port);
+    atEnd(() => client.disconnect());
+    const store = createRedisStore(client, createRedisTimeout(20, 0));
+    const order = { key: 'order-12', caller: 'till', max: 100 };
+    expect(await store.claim(order, 'claim')).toBeUndefined();
+    own.hang();
+    const repetition = store.claim(order, 'repetition');
+    await store.replace(order, 'DONE');
+    await expect(repetition).rejects.toThrow();
+    expect(await store.claim(order, 'another')).toEqual({ entry: 'DONE', ageMs: 0 });
+    own.resume();
+    await until(async () => (await client.get('key:order-12')) === 'DONE');
+  });
+
   test('while Redis hangs, 24,000 claims of other keys do not replace an outcome that it did not take', async () => {
     const own = await startRedis();
     const client = new Redis(own.port);
