@@ -104,11 +104,20 @@ test('of a date-time in the usual form, each moment that exists is decoded as it
     '2024-06-15T10:20:00.000Z',
   ]);
   const usual = '2024-12-29T23:59:59.123Z';
-  for (let at = 0; at < usual.length; at += 1) {
-    const text = `${usual.slice(0, at)}x${usual.slice(at + 1)}`;
-    expect([text, parseDateTime(text)]).toEqual([text, undefined]);
+  for (const one of [usual, '2024-11-15T15:05:05.055Z']) {
+    for (let at = 0; at < one.length; at += 1) {
+      const text = `${one.slice(0, at)}x${one.slice(at + 1)}`;
+      expect([text, parseDateTime(text)]).toEqual([text, undefined]);
+    }
   }
-  for (const text of [`x${usual}`, `1${usual}`, `${usual}x`, '2-12-29T23:59:59.123Z', 'abcd-12-29T23:59:59.123Z'])
+  for (const text of [
+    `x${usual}`,
+    `1${usual}`,
+    `${usual}x`,
+    '2-12-29T23:59:59.123Z',
+    'abcd-12-29T23:59:59.123Z',
+    '2024-12-29T23:59:59.xxxZ',
+  ])
     expect([text, parseDateTime(text)]).toEqual([text, undefined]);
 });
 
