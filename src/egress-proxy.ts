@@ -85,10 +85,11 @@ export function tunnelConnector(
  * once, without end, thousands of times a second.
  */
 function errorOfProxy(cause: NodeJS.ErrnoException): Error {
+  if (cause.name === 'HTTPParserError') return new Error('Proxy response (no HTTP)', { cause });
   // The proxy closed the connection instead of answering.
   if (/SOCKET|HEADERS/.test(`${cause.code}`)) return new Error('Proxy response (nothing)', { cause });
-  // Only the codes of TLS, except EPROTO, have an underscore.
-  const isOfTls = /^(?!UND_|EAI_)\w+_|^EPROTO/.test(`${cause.code}`);
+  // Codes of TLS have an underscore, with two exceptions, and so have those of undici and of names.
+  const isOfTls = /^(?!UND_|EAI_)\w+_|^EPROTO|^UNSPECIFIED/.test(`${cause.code}`);
   return isOfTls ? new Error(`Proxy response (with the TLS error ${cause.code})`, { cause }) : cause;
 }
 

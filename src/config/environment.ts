@@ -15,14 +15,14 @@ export class ConfigError extends Error {
 
 /**
  * Reads every variable. An empty one counts as absent. One that cannot be used gets its default, so that the others can be
- * checked too; `problems` then has a line that begins with its name.
+ * checked too; `problems` then has a line that begins with its name. Removes white space around `OTEL_*` in `env` itself.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv) {
   // White space around a value comes from a file or a template, and is never meant.
   const given: NodeJS.ProcessEnv = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
   );
-  // The SDK of OpenTelemetry reads them itself, with that white space.
+  // The SDK of OpenTelemetry reads these from `process.env` itself.
   for (const name of Object.keys(env)) if (name.startsWith('OTEL_')) env[name] = given[name] ?? '';
   // Kubernetes sets it so for a service with the name `management`.
   if (given['MANAGEMENT_PORT']?.startsWith('tcp://')) given['MANAGEMENT_PORT'] = undefined;

@@ -21,7 +21,7 @@ const bodyOfGet = () => badRequest('A GET request must not have a body.');
 const tooLarge = (limit: number) =>
   limit === 0
     ? bodyOfGet()
-    : badRequest(`The body is larger than this gateway accepts: ${limit} bytes, in ${MAX_PIECES} pieces.`, 413);
+    : badRequest(`The body is larger than ${limit} bytes, or in more than ${MAX_PIECES} pieces.`, 413);
 
 /** Reads the bodies of the routes of `scope` as JSON, up to `limit` bytes. Without a parser, Fastify reads no body. */
 export function parseBodies(scope: FastifyInstance, limit: number): void {

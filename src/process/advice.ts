@@ -11,7 +11,10 @@ const BY_CAUSE: [RegExp, string][] = [
   [/^E(?:HOST|NET)UNREACH|^EACCES|^EINVAL|^EPERM/, 'REST_BASE_URL: no route leads there; check firewalls and routes'],
   [/CERT_HAS_EXPIRED|NOT_YET_VALID/, 'REST_BASE_URL: its certificate is not valid today; renew it, or set the clock'],
   [/ALTNAME/, 'REST_BASE_URL: the certificate is for another host; use the name that is in it'],
-  [/SELF_SIGNED|VERIFY|ISSUER/, 'REST_CA_FILE: must name the authority of the certificate, or its chain is missing'],
+  [
+    /SELF_SIGNED|VERIFY|ISSUER/,
+    'REST_CA_FILE: must name the authority of the certificate; the service must send the chain to it',
+  ],
   [TLS_REFUSAL, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
   [/HANDSHAKE|RECOGNIZED/, 'REST_BASE_URL: the service refuses host name or ciphers, or wants a REST_CLIENT_CERT_FILE'],
   [/APPLICATION_PROTOCOL/, 'REST_BASE_URL: the service speaks HTTP/2 alone there; it must accept HTTP/1.1'],
@@ -21,6 +24,15 @@ const BY_CAUSE: [RegExp, string][] = [
     /^ERR_SSL_|^UNSPECIFIED|TOO_|PURPOSE|INVALID_CA|PATH_LENGTH/,
     'REST_BASE_URL: its TLS or its certificate is too old or too weak, such as SHA-1 or a short key, or is not for servers; ask its operator',
   ],
+];
+
+/** By what the message says of an egress proxy. */
+const OF_PROXY: [RegExp, string][] = [
+  [/EPROTO|WRONG_VERSION|PACKET_LENGTH/, 'begin it with http:// if the proxy has no TLS'],
+  [/SELF_SIGNED|VERIFY|ISSUER/, 'name its authority in NODE_EXTRA_CA_CERTS'],
+  [/TLS error/, 'its certificate must be valid today, and for this host'],
+  [/nothing|no HTTP/, 'is it an HTTP proxy, and must it begin with https://?'],
+  [/./, 'check its user, its password and what it allows'],
 ];
 
 /** nginx says this with 400. */
@@ -41,9 +53,8 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
     return `${name}: the proxy cannot be reached (${cause.code}); check its address, or add the host to NO_PROXY`;
   if (/egress proxy responded 5/.test(message))
     return `REST_BASE_URL: ${message}: it does not reach that host; check host and port`;
-  if (message.includes('the TLS error'))
-    return `${name}: ${message}; begin it with http:// if the proxy has no TLS, or name its authority in NODE_EXTRA_CA_CERTS`;
-  if (message.includes('egress proxy')) return `${name}: ${message}; check its user, its password and what it allows`;
+  if (message.includes('egress proxy'))
+    return `${name}: ${message}; ${OF_PROXY.find(([pattern]) => pattern.test(message))?.[1]}`;
   if (advice) return `${advice} (${cause.code})`;
   if (isHttps && status === 400 && error.serviceCode === undefined)
     return `REST_BASE_URL: the service responds with 400 and without a code; ${WANTS_CERTIFICATE}`;

@@ -92,14 +92,8 @@ test('a byte order mark before the JSON', async () => {
 });
 
 test.each([
-  [
-    'larger than the limit when it is decoded',
-    'gzip',
-    gzipSync(BODY.padEnd(LIMIT + 1)),
-    413,
-    /larger than this gateway accepts: 4096 bytes/,
-  ],
-  ['a thousand times its size', 'br', brotliCompressSync(Buffer.alloc(LIMIT * 1_000)), 413, /larger than this gateway/],
+  ['larger than the limit when it is decoded', 'gzip', gzipSync(BODY.padEnd(LIMIT + 1)), 413, /larger than 4096 bytes/],
+  ['a thousand times its size', 'br', brotliCompressSync(Buffer.alloc(LIMIT * 1_000)), 413, /larger than 4096 bytes/],
   ['larger between two codings', 'gzip, gzip', gzipSync(gzipSync(Buffer.alloc(LIMIT * 99))), 413, /larger/],
   ['no gzip', 'gzip', Buffer.from(BODY), 400, /corrupt: its content-encoding is "gzip"/],
   ['cut', 'gzip', gzipSync(BODY).subarray(0, 30), 400, /corrupt/],

@@ -254,6 +254,14 @@ const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
     /^HTTP_PROXY: .*responded 407; check its user/,
   ],
   [
+    'an SSH server in place of a proxy',
+    async () => {
+      const server = createSocketServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+      return { REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: `http://${await listen(server)}` };
+    },
+    /^HTTP_PROXY: .*no HTTP; is it an HTTP proxy/,
+  ],
+  [
     'a service that the proxy does not reach',
     async () => {
       const server = createServer().on('connect', (_, socket) => {
@@ -462,14 +470,20 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 });
 
 (hasOpenssl ? test : test.skip).each([
-  ['is of an unknown authority', 'IP:127.0.0.1', /SELF_SIGNED/],
-  ['is missing, because it has no TLS,', '', /WRONG_VERSION|EPROTO|PACKET_LENGTH/],
-])('openssl: an egress proxy whose certificate %s is named, and not the REST service', async (_, names, code) => {
+  ['is of an unknown authority', 'IP:127.0.0.1', /SELF_SIGNED.*; name its authority in NODE_EXTRA_CA_CERTS$/],
+  ['is missing, because it has no TLS,', '', /(?:WRONG_VERSION|EPROTO|PACKET_LENGTH).*; begin it with http:/],
+])('openssl: an egress proxy whose certificate %s is named, with what to do', async (_, names, advice) => {
   const server = names === '' ? createServer() : createTlsSocketServer(certificateFor(names).tls);
   const env = { REST_BASE_URL: 'https://rewards.invalid', HTTPS_PROXY: `https://${await listen(server)}` };
   const [line, ...others] = await problemsOf(env);
-  expect([line, others]).toEqual([expect.stringMatching(/^HTTPS_PROXY: .*http:\/\/ .*NODE_EXTRA_CA_CERTS$/), []]);
-  expect(line).toMatch(code);
+  expect([line, others]).toEqual([expect.stringMatching(/^HTTPS_PROXY: /), []]);
+  expect(line).toMatch(advice);
+});
+
+(hasOpenssl ? test : test.skip)('openssl: an egress proxy that must begin with https:// is named', async () => {
+  const server = createTlsSocketServer(certificateFor('IP:127.0.0.1').tls);
+  const env = { REST_BASE_URL: 'https://rewards.invalid', HTTPS_PROXY: `http://${await listen(server)}` };
+  expect(await problemsOf(env)).toEqual([expect.stringMatching(/^HTTPS_PROXY: .*must it begin with https:/)]);
 });
 
 (hasOpenssl ? test : test.skip)(
