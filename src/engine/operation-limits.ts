@@ -72,7 +72,7 @@ export function createOperationLimiter(schema: GraphQLSchema, config: Config) {
         field.resolve = (parent, args, context, info) => {
           const count = (list: unknown) => {
             const more = Array.isArray(list) ? list.length - assumed : 0;
-            const added = Math.max(0, more) * measuring.perItem(info.fieldNodes);
+            const added = more > 0 ? more * measuring.perItem(info.fieldNodes) : 0;
             addItems(context, added, maxExecuted);
             const { key } = context.caller;
             return added > MAX_ADDED_IN_TURN ? takeTurn(key).then(() => checkMemory(list, key)) : list;
