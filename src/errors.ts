@@ -5,7 +5,7 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 /** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
   | 'UPSTREAM_TIMEOUT' // No response within the time of the call or its operation.
-  | 'UPSTREAM_UNAVAILABLE' // No connection, 3xx, 499 and above, 407, 408, 421, 425, 429, 422 with code 2001, an HTML page, an open breaker.
+  | 'UPSTREAM_UNAVAILABLE' // No connection, 3xx, 407, 408, 421, 425, 429, from 499 on, 422 with code 2001, an HTML page, an open breaker.
   | 'UPSTREAM_REJECTED' // A response of 4xx: the service refuses the request.
   | 'UPSTREAM_INVALID_RESPONSE' // Not as the interface describes it: no JSON, too large, another player.
   | 'UPSTREAM_MISCONFIGURED' // 401, 403 or a request that cannot be written: our keys or settings, never the client's fault.

@@ -59,8 +59,8 @@ export function createOperationLimiter(schema: GraphQLSchema, config: Config) {
       throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
     },
     /**
-     * Wraps the fields with lists that no argument bounds, to count the items that they return: before an operation, their length is assumed
-     * (`@listSize(assumedSize:)`), and one with a thousand coupons under 30 aliases would take a second in one turn of the event
+     * Wraps the fields with lists that no argument bounds, to count the items that they return. Before an operation their length is
+     * assumed (`@listSize(assumedSize:)`): one with a thousand coupons under 30 aliases would take a second in one turn of the event
      * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
      */
     wrapLists(): void {

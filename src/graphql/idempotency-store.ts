@@ -119,7 +119,7 @@ redis.call('DEL', KEYS[1])
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 
-/** How many keys may wait for Redis: at half of them new claims are refused, so that outcomes have room. And how often one is sent again, in ms. */
+/** How many keys may wait for Redis; at half of them new claims are refused, so that outcomes have room. How often it is asked again, in ms. */
 const MAX_LATE = 10_000;
 const SEND_AGAIN_MS = 1_000;
 

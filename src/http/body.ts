@@ -32,7 +32,7 @@ export function parseBodies(scope: FastifyInstance, limit: number): void {
   );
 }
 
-/** Collects a body in one growing buffer; `limit` 0 is for a GET. Fastify's reader keeps each chunk: one-byte chunks take a hundred times their length. */
+/** Collects a body in one growing buffer: Fastify keeps each chunk, and those of one byte take a hundred times that. `limit` 0 is for a GET. */
 export function readBody({ headers, admitted, record }: FastifyRequest, payload: IncomingMessage, limit: number) {
   return new Promise<Buffer>((resolve, reject) => {
     const announced = Number(headers['content-length'] ?? 0);
