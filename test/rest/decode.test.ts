@@ -85,7 +85,7 @@ test.each<[Decoder, warning: string, values: unknown[]]>([
   expect(decoded).toEqual(values.map(() => [undefined, `${warning} m`]));
 });
 
-test('of a date-time in the usual form, each moment that exists is decoded as it is, and no other', () => {
+test('a date-time in the usual form is decoded unchanged when it exists, and refused when it does not', () => {
   const texts = (length: number) => Array.from({ length }, (_, index) => String(index).padStart(2, '0'));
   const days = texts(15).flatMap((month) => texts(34).map((day) => `${month}-${day}T10:20:30.000Z`));
   const times = ['23:59', '24:01', '25:00', '10:60', '19:59', '20:00'].map((time) => `06-15T${time}:30.000Z`);
@@ -159,7 +159,7 @@ describe('a player', () => {
     expect(ofAttributes({ tags: [] })).toMatchObject({ tags: [], warnings: [] });
   });
 
-  test('has the link alone when only that is wanted, and no link when it is not', () => {
+  test('has its link decoded only when that is wanted', () => {
     const read = (wanted: string, referralLink: string) =>
       withWarnings((warn) => decodePlayer({ referralLink }, 'p1', warn, new Set([wanted])));
     const link = 'https://r.example/1';
