@@ -88,7 +88,7 @@ function errorOfProxy(cause: NodeJS.ErrnoException): Error {
   if (cause.name === 'HTTPParserError') return new Error('Proxy response (no HTTP)', { cause });
   // The proxy closed the connection instead of answering.
   if (/SOCKET|HEADERS/.test(`${cause.code}`)) return new Error('Proxy response (nothing)', { cause });
-  // Codes of TLS have an underscore, with two exceptions, and so have those of undici and of names.
+  // All codes of TLS but two have an underscore. So do those of undici (UND_) and of look-ups (EAI_).
   const isOfTls = /^(?!UND_|EAI_)\w+_|^EPROTO|^UNSPECIFIED/.test(`${cause.code}`);
   return isOfTls ? new Error(`Proxy response (with the TLS error ${cause.code})`, { cause }) : cause;
 }

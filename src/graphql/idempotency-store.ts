@@ -119,8 +119,9 @@ redis.call('DEL', KEYS[1])
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 
-/** How many keys may wait for Redis; at half of them new claims are refused, so that outcomes have room. How often it is asked again, in ms. */
+/** How many keys may have changes that wait for Redis. From half of them on, new claims are refused, so that outcomes have room. */
 const MAX_LATE = 10_000;
+/** After how many milliseconds they are sent again. */
 const SEND_AGAIN_MS = 1_000;
 
 /** A command that Redis has not taken. `entry` is the outcome that it stores; until then this process responds with it. */
@@ -173,10 +174,10 @@ export function createRedisStore(redis: Redis, withLongTimeout: OptionalRedis['w
     async claim(key, claim) {
       const known = late.get(key.key)?.changes.findLast((change) => change.entry !== undefined)?.entry;
       if (known !== undefined) return { entry: known, ageMs: 0 };
-      const mayArrive = redis.status === 'ready';
       // Otherwise each claim of a client that repeats the key would add a change, and claims of many keys would evict outcomes.
       await sendChanges(key.key);
       if (late.has(key.key) || late.size >= MAX_LATE / 2) throw new Error('Redis does not take earlier changes.');
+      const mayArrive = redis.status === 'ready';
       try {
         const found = await run(CLAIM, key, claim);
         if (!Array.isArray(found)) return undefined;

@@ -77,7 +77,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
 /** Points beyond `most` make a window longer, and so does a clock of Redis that is set back. Then at most so many milliseconds are left. */
 const LONGEST_MS = 60_000;
 
-/** KEYS: the window. ARGV: the points, the most, milliseconds, 1 if nothing is refused, LONGEST_MS. PTTL can be 0. */
+/** KEYS: the window. ARGV: the points, the most, milliseconds, 1 if nothing is refused, LONGEST_MS. A PTTL of 0: it has ended. */
 const COUNT = `
 local ms = math.min(redis.call('PTTL', KEYS[1]), math.max(ARGV[3], ARGV[5]))
 local used = ms > 0 and tonumber(redis.call('GET', KEYS[1])) or 0

@@ -11,10 +11,7 @@ const BY_CAUSE: [RegExp, string][] = [
   [/^E(?:HOST|NET)UNREACH|^EACCES|^EINVAL|^EPERM/, 'REST_BASE_URL: no route leads there; check firewalls and routes'],
   [/CERT_HAS_EXPIRED|NOT_YET_VALID/, 'REST_BASE_URL: its certificate is not valid today; renew it, or set the clock'],
   [/ALTNAME/, 'REST_BASE_URL: the certificate is for another host; use the name that is in it'],
-  [
-    /SELF_SIGNED|VERIFY|ISSUER/,
-    'REST_CA_FILE: must name the authority of the certificate; the service must send the chain to it',
-  ],
+  [/SELF_SIGNED|VERIFY|ISSUER/, 'REST_CA_FILE: the authority is not trusted; name its file, or have the chain sent'],
   [TLS_REFUSAL, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
   [/HANDSHAKE|RECOGNIZED/, 'REST_BASE_URL: the service refuses host name or ciphers, or wants a REST_CLIENT_CERT_FILE'],
   [/APPLICATION_PROTOCOL/, 'REST_BASE_URL: the service speaks HTTP/2 alone there; it must accept HTTP/1.1'],
@@ -26,7 +23,7 @@ const BY_CAUSE: [RegExp, string][] = [
   ],
 ];
 
-/** By what the message says of an egress proxy. */
+/** What to do about an egress proxy, by the message of the error. */
 const OF_PROXY: [RegExp, string][] = [
   [/EPROTO|WRONG_VERSION|PACKET_LENGTH/, 'begin it with http:// if the proxy has no TLS'],
   [/SELF_SIGNED|VERIFY|ISSUER/, 'name its authority in NODE_EXTRA_CA_CERTS'],

@@ -35,7 +35,7 @@ async function probeKeySet({ auth, rest: { proxy } }: Config): Promise<string[]>
   // A fetch ends by itself. An address that drops packets, and a name server that is silent, take some seconds of it.
   while (set.isFetching()) await delay(50);
   if (set.isReady()) return compareClocks(key.url, proxy);
-  return [`JWT_JWKS_URL: ${problem}; it must be a key set, reached from here, and trusted (NODE_EXTRA_CA_CERTS)`];
+  return [`JWT_JWKS_URL: ${problem}; it must be a key set that this machine reaches and trusts (NODE_EXTRA_CA_CERTS)`];
 }
 
 /** A clock that is wrong makes new tokens expired, or not valid yet. */
