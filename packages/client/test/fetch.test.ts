@@ -184,7 +184,7 @@ test('after an attempt whose outcome is unknown, the errors of an event say so, 
   expect(error).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN', cause });
 });
 
-test('the response is one of the platform, without the headers of the bytes that it was made of', async () => {
+test('the response is a `Response` of the platform, without `content-encoding` and `content-length`', async () => {
   const headers = { 'content-encoding': 'gzip', 'content-length': '20', 'x-request-id': 'r1' };
   const fetch = async () => new Response('{"data":{"player":null}}', { headers });
   const response = await createFetch({ fetch })(url, post(READ));
@@ -539,7 +539,7 @@ test.each<[kind: string, type: string | undefined, isQuery: boolean | undefined,
   ['the manifest calls a mutation', 'mutation', undefined, 1],
   ['nobody knows', undefined, undefined, 1],
 ])(
-  'without a response, the id of a document that %s is sent as often as this allows',
+  'without a response, the id of a document that %s is sent again only if it is a query',
   async (_, type, isQuery, attempts) => {
     const bodies: unknown[] = [];
     const fetch: typeof globalThis.fetch = async (_to, init) => {
@@ -1025,13 +1025,16 @@ test('a stream keeps the length that the library gives: it is sent as it is', as
 test.each<[string, (signal: AbortSignal) => Parameters<typeof fetch>]>([
   ['of the call', (signal) => [url, { signal }]],
   ['of its `Request`', (signal) => [new Request(url, { signal })]],
-])('what is no operation is ended by the signal %s, also while it waits for the token', async (_, request) => {
-  const abort = new AbortController();
-  const own = createFetch({ token: () => new Promise(() => {}) });
-  const ended = own(...request(abort.signal)).catch((reason: unknown) => reason);
-  abort.abort('the screen is closed');
-  expect(await ended).toBe('the screen is closed');
-});
+])(
+  'a request that is no operation is ended by the signal %s, also while it waits for the token',
+  async (_, request) => {
+    const abort = new AbortController();
+    const own = createFetch({ token: () => new Promise(() => {}) });
+    const ended = own(...request(abort.signal)).catch((reason: unknown) => reason);
+    abort.abort('the screen is closed');
+    expect(await ended).toBe('the screen is closed');
+  },
+);
 
 test('errors that were saved as JSON, as in a stored or rendered page, are healed as before', async () => {
   const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true, retryAfterMs: 5, outcome: undefined, requestId: 'r' };

@@ -10,7 +10,7 @@ export type GatewayErrorCode =
   | 'OVERLOADED'
   /** the REST service did not respond in time; or an earlier event with this idempotency key: `retryable: true` while it is under way, `retryable: false` when its outcome is unknown */
   | 'UPSTREAM_TIMEOUT'
-  /** no connection; the status 499 and above, 408, 421, 425 or 429; 422 with code 2001 (the player is busy); a redirect; a page of a firewall or a proxy; a 404 of an ingress (a text that is no JSON); or the service failed too often to be asked now */
+  /** no connection; the status 408, 421, 425 or 429, or one from 499 on; 422 with code 2001 (the player is busy); a redirect; a page of a firewall or a proxy; a 404 of an ingress (a text that is no JSON); or the service failed too often to be asked now */
   | 'UPSTREAM_UNAVAILABLE'
   /** the service rejected the request (4xx). For a mutation, 400 and 422 are the user error `REJECTED` instead */
   | 'UPSTREAM_REJECTED'
