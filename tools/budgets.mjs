@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 846,
   limits: 206,
   'persisted-operations': 301,
-  process: 934,
+  process: 931,
   rest: 2081,
   telemetry: 548,
 };
